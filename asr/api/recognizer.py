@@ -129,7 +129,7 @@ class Recognizer(Locked):
     def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
         """Load a model file made by `train` or `tune`; keywords (`grammar`, `beam`, ...) as of the class.
 
-        Raises ModelFormatError for a damaged file, and MissingModelError (a FileNotFoundError) if there is none.
+        Raises ModelFormatError for a damaged file, MissingModelError (a FileNotFoundError) if there is none.
         """
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
@@ -283,10 +283,9 @@ class Recognizer(Locked):
         return (emit_warnings(result) for result in found)
 
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
-        """The word lattice of one utterance: all that the search found at most `beam` below the best path.
+        """The word lattice of one utterance, times in frames: what the search found at most `beam` below the best path.
 
-        Parameters and errors are as of `recognize`; `beam` is by default eight times the grammar's scale. Times are in
-        frames.
+        Parameters and errors are as of `recognize`; `beam` is by default eight times the grammar's scale.
         """
         return audio_lattice(audio, rate, *self._ready(), beam)
 
@@ -314,17 +313,14 @@ class Recognizer(Locked):
     ) -> Outcome:
         """Recognize audio files or a Kaldi data directory as the command `asr decode` does, and write the same files.
 
-        `output/hyp.txt` has a line an utterance, `output/hyp.ctm` a line a word with its times, `output/failed.tsv`
-        the utterances that could not be recognized. With `mlf`, `output/hyp.mlf` has words and times as a master label
-        file of HTK. `speaker_transforms` is a file of the speakers' transforms: those of known speakers are used,
-        others are added. `speakers` ("file", "directory", "one" or a regular expression) groups audio files.
-
-        `lattices` is a directory for word lattices, in the form `lattice_format` and as wide as `lattice_beam`.
-        `n_best` lists so many sentences an utterance in `output/nbest.tsv`. With `mbr` the words are those with the
-        least expected errors; with `confidence` (by default as the recognizer was made) the times have the words'
-        confidences. `confusions` writes confusion networks to `output/confusions.tsv`. The scores of the grammar
-        `rescore`, named as for `with_grammar`, take the place of those of the search. `ratios` (by default as the
-        recognizer was made) writes likelihood ratios of utterances and words to `output/ratios.tsv`.
+        `hyp.txt` has a line an utterance, `hyp.ctm` a line a word with its times, `failed.tsv` the utterances that
+        could not be recognized, and with `mlf`, `hyp.mlf` words and times for HTK. `speaker_transforms` is a file of
+        the speakers' transforms: those of known speakers are used, others are added. `speakers` ("file", "directory",
+        "one" or a regular expression) groups audio files. `lattices` is a directory for word lattices, in the form
+        `lattice_format` and as wide as `lattice_beam`. `n_best` lists so many sentences an utterance in `nbest.tsv`.
+        With `mbr` the words are those with the least expected errors; with `confidence` the times have the words'
+        confidences. `confusions` and `ratios` write `confusions.tsv` and `ratios.tsv`. The scores of the grammar
+        `rescore`, named as for `with_grammar`, replace those of the search.
 
         Raises
         ------

@@ -219,31 +219,17 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             classes, codes = class_codes(y)
             held_out = None if X_val is None else self._held_out(opened(X_val), y_val, classes)
             groups = self._groups_of(classes)
-            again = (
-                self.warm_start
-                and hasattr(self, "classes_")
-                and np.array_equal(self.classes_, classes)
-                and np.array_equal(np.asarray(getattr(self, "groups_", None)), np.asarray(groups))
-            )
+            again = self._starts_from_last_fit(classes, groups)
             n_outputs = classes.shape[0] + (0 if groups is None else int(groups.max()) + 1)
-            kept = Checkpoint()
-            if checkpoint is not None:
-                data = [all_samples, y, weight, *(held_out or ())]
-                data += [self.dual_coef_, self.intercept_] if again else []
-                kept = Checkpoint(Path(checkpoint), digest_of(self.get_params(deep=False), data))
+            kept = self._checkpoint(checkpoint, [all_samples, y, weight, *(held_out or ())], again)
             random = random_state_at_start(self.random_state, kept)
             self.alpha_ = chosen_alpha(self, X, codes, weight)
             source = open_files.enter_context(within_reach(X, workers))
             in_reach, workers = workers, self._held_to_memory(workers, X, n_outputs, again)
             training = FitContext(X, source, codes, weight, classes.shape[0], workers, random, kept)
             if not again:
-                kernel = make_kernel(self.kernel, self.sigma)
-                if kernel.centers_are_points:
-                    kernel = kernel.resolved(X, weight)
-                else:  # its parameters belong to the samples, absent ones included
-                    kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
                 self.classes_, self.groups_ = classes, groups
-                self._choose_dictionary(kernel, training, n_outputs)
+                self._choose_dictionary(self._kernel_of(all_samples, present, weight), training, n_outputs)
             # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
             precomputed = isinstance(self.kernel_, PrecomputedKernel)
             points = all_samples[self.kernel_.indices] if precomputed else self.basis_centers_
@@ -255,15 +241,9 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             alpha = self.alpha_
             if not by_newton:
                 whitening, alpha = whitening.for_ridge(alpha)
-            if again:
-                weights = whitening.inverse @ self.dual_coef_
-                weights[alpha * whitening.penalty >= 1.0] = 0.0  # near the minimum, if a smaller ridge was there before
-                bias = self.intercept_ + whitening.mean @ self.dual_coef_
-            else:
-                weights = np.zeros((whitening.transform.shape[1], n_outputs))
-                prior = np.bincount(codes, weight, classes.shape[0]) / weight.sum()
-                bias = bias_of_priors(prior, self.loss, groups)
-
+            weights, bias = self._first_weights(whitening, alpha, training, again)
+            if not by_newton:
+                weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
             features = Features(self.kernel_, self.basis_centers_)
             if n_samples * m <= _CACHED_KERNEL:
                 K = self.kernel_values(X, np.float64 if by_newton else X.dtype)
@@ -273,8 +253,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             if held_out is not None:
                 watched = open_files.enter_context(within_reach(held_out[0], in_reach))
                 evaluate = self._evaluation(Samples(watched, held_out[1], np.ones(held_out[1].shape[0])), workers)
-            n_batches, n_passes = descent_schedule(n_samples, self.batch_size, self.max_iter, self.min_steps)
-            most = self.max_newton_steps if by_newton else n_passes
+            most = self.max_newton_steps if by_newton else self._schedule(n_samples)[1]
 
             def report(number: int, training_loss: float) -> float:
                 self._keep_weights(whitening, weights, bias)
@@ -285,47 +264,113 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
             record = LossHistory(report)
             if by_newton:
-                converged = fit_irls_weights(
-                    samples,
-                    features,
-                    workers,
-                    whitening,
-                    weights,
-                    bias,
-                    loss=self.loss,
-                    alpha=self.alpha_,
-                    tol=self.tol,
-                    max_steps=most,
-                    record=record,
-                    checkpoint=kept,
-                )
-                if not converged:
-                    warnings.warn(
-                        f"the gradient is still above tol = {self.tol} after {most} Newton steps; "
-                        "more of them, or a larger alpha, would help",
-                        ConvergenceWarning,
-                        stacklevel=2,
-                    )
+                self._newton(samples, features, workers, whitening, weights, bias, record, kept)
             else:
-                weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
-                fit_logistic_weights(
-                    LogisticObjective(
-                        samples, features, workers, whitening, loss=self.whole_loss, alpha=alpha, exact=False
-                    ),
-                    weights,
-                    bias,
-                    learning_rate=self.learning_rate,
-                    n_passes=n_passes,
-                    n_batches=n_batches,
-                    random=random,
-                    record=record,
-                    checkpoint=kept,
+                objective = LogisticObjective(
+                    samples, features, workers, whitening, loss=self.whole_loss, alpha=alpha, exact=False
                 )
+                self._descend(objective, weights, bias, random, record, kept)
             self._keep_weights(whitening, weights, bias)
             self.training_loss_curve_, self.loss_curve_ = record.training, record.watched
             self.n_iter_ = len(record.training)
             kept.remove()
         return self
+
+    def _starts_from_last_fit(self, classes: np.ndarray, groups: np.ndarray | None) -> bool:
+        return (
+            self.warm_start
+            and hasattr(self, "classes_")
+            and np.array_equal(self.classes_, classes)
+            and np.array_equal(np.asarray(getattr(self, "groups_", None)), np.asarray(groups))
+        )
+
+    def _checkpoint(self, path: Path | str | None, data: list[np.ndarray | None], again: bool) -> Checkpoint:
+        """The file that the fit keeps, bound to parameters, data, and the weights that it starts from."""
+        if path is None:
+            return Checkpoint()
+        data = [*data, self.dual_coef_, self.intercept_] if again else data
+        return Checkpoint(Path(path), digest_of(self.get_params(deep=False), data))
+
+    def _kernel_of(self, all_samples: np.ndarray, present: np.ndarray, weight: np.ndarray) -> Kernel:
+        """The kernel with its parameters as numbers; `weight` is that of the samples present."""
+        kernel = make_kernel(self.kernel, self.sigma)
+        if kernel.centers_are_points:
+            return kernel.resolved(all_samples if present.all() else all_samples[present], weight)
+        # Its parameters belong to the samples, absent ones included.
+        return kernel.resolved(all_samples).at(np.flatnonzero(present))
+
+    def _first_weights(
+        self, whitening: Whitening, alpha: float, training: FitContext, again: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Whitened weights and biases at the start: those of the last fit, or zeros and the classes' priors."""
+        if again:
+            weights = whitening.inverse @ self.dual_coef_
+            weights[alpha * whitening.penalty >= 1.0] = 0.0  # near the minimum, if a smaller ridge was there before
+            return weights, self.intercept_ + whitening.mean @ self.dual_coef_
+        weights = np.zeros((whitening.transform.shape[1], self.dual_coef_.shape[1]))
+        prior = np.bincount(training.codes, training.weight, self.classes_.shape[0]) / training.weight.sum()
+        return weights, bias_of_priors(prior, self.loss, self.groups_)
+
+    def _schedule(self, n_samples: int) -> tuple[int, int]:
+        """Batches of a pass, and passes, of the descent."""
+        return descent_schedule(n_samples, self.batch_size, self.max_iter, self.min_steps)
+
+    def _descend(
+        self,
+        objective: LogisticObjective,
+        weights: np.ndarray,
+        bias: np.ndarray,
+        random: np.random.RandomState,
+        record: LossHistory,
+        checkpoint: Checkpoint,
+    ) -> None:
+        """Fit by mini-batch descent, in place."""
+        n_batches, n_passes = self._schedule(objective.samples.n)
+        fit_logistic_weights(
+            objective,
+            weights,
+            bias,
+            learning_rate=self.learning_rate,
+            n_passes=n_passes,
+            n_batches=n_batches,
+            random=random,
+            record=record,
+            checkpoint=checkpoint,
+        )
+
+    def _newton(
+        self,
+        samples: Samples,
+        features: Features,
+        workers: Workers,
+        whitening: Whitening,
+        weights: np.ndarray,
+        bias: np.ndarray,
+        record: LossHistory,
+        checkpoint: Checkpoint,
+    ) -> None:
+        """Fit by Newton's method, in place; warn if it ends before it converged."""
+        converged = fit_irls_weights(
+            samples,
+            features,
+            workers,
+            whitening,
+            weights,
+            bias,
+            loss=self.loss,
+            alpha=self.alpha_,
+            tol=self.tol,
+            max_steps=self.max_newton_steps,
+            record=record,
+            checkpoint=checkpoint,
+        )
+        if not converged:
+            warnings.warn(
+                f"the gradient is still above tol = {self.tol} after {self.max_newton_steps} Newton steps; "
+                "more of them, or a larger alpha, would help",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _held_out(
         self, X_val: np.ndarray, y_val: np.ndarray | None, classes: np.ndarray
