@@ -36,7 +36,7 @@ from recipes.rm1.corpus import Rm1Corpus
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.discs import read_discs
 from recipes.rm1.layout import find_layout
-from recipes.rm1.mimic import Size, _sri_phones, difficulty, make_mimic, plan
+from recipes.rm1.simulate_corpus import Size, _sri_phones, difficulty, simulate_corpus, plan
 from recipes.rm1.sphere import check_sphere, sphere_bytes
 from recipes.rm1.sri_lexicon import fold_phones, read_sri_lexicon
 
@@ -48,7 +48,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A tiny corpus in each layout."""
     root = tmp_path_factory.mktemp("rm1")
     for layout in ("discs", "cepstra"):
-        make_mimic(root / layout, layout, size=TINY, jobs=2)
+        simulate_corpus(root / layout, layout, size=TINY, jobs=2)
     return {"discs": root / "discs", "cepstra": root / "cepstra"}
 
 
@@ -383,7 +383,7 @@ def test_a_test_list_with_folders_of_sets_is_divided(tiny):
 # ---- the artificial corpus -------------------------------------------------------------------------------------------
 
 
-def test_mimic_has_the_perplexity_of_resource_management():
+def test_simulated_corpus_has_the_perplexity_of_resource_management():
     grammar = read_sentence_grammar(resource("fleet", "sentences.txt"))
     lexicon = read_lexicon(resource("fleet", "lexicon.txt"), format="kaldi")
     assert set(lexicon.words) == set(grammar.words) and 950 <= len(lexicon) <= 1050
@@ -413,17 +413,17 @@ def test_nobody_reads_what_somebody_else_has_read_and_no_voice_is_in_both():
     assert len({reading.folder for reading in readings}) == 92
 
 
-def test_mimic_is_the_same_for_any_jobs_and_not_overwritten(tmp_path):
+def test_simulated_corpus_is_the_same_for_any_jobs_and_not_overwritten(tmp_path):
     size = Size(2, 1, 1, 1)
-    make_mimic(tmp_path / "a", "cepstra", size=size, tests=["feb89"], jobs=1)
-    make_mimic(tmp_path / "b", "cepstra", size=size, tests=["feb89"], jobs=3)
+    simulate_corpus(tmp_path / "a", "cepstra", size=size, tests=["feb89"], jobs=1)
+    simulate_corpus(tmp_path / "b", "cepstra", size=size, tests=["feb89"], jobs=3)
     contents = [
         {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
         for root in (tmp_path / "a", tmp_path / "b")
     ]
     assert contents[0] == contents[1] and len(contents[0]) == 3 + 6
     with pytest.raises(CorpusError, match="exists already"):
-        make_mimic(tmp_path / "a", "discs")
+        simulate_corpus(tmp_path / "a", "discs")
 
 
 # ---- the recipe ------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """A corpus of the shape of Resource Management, made of artificial speech: for trying the recipe without the discs.
 
-    python -m recipes.rm1.mimic --layout discs --out DIR [--full] [--seed 0] [--tests feb89 oct89] [--jobs N]
+    python -m recipes.rm1.simulate_corpus --layout discs --out DIR [--full] [--seed 0] [--tests feb89 oct89] [--jobs N]
 
 Folders, lists, headers and formats are those of the layout asked for (see `recipes.rm1.layout`); words and sentences
 come from a grammar of our own (`data/fleet`), voices from eSpeak NG (the extra `synth`). 72 speakers read 10 sentences
@@ -81,7 +81,7 @@ def difficulty(seed: int) -> CorpusSettings:
     return CorpusSettings(seed=seed, snr_db=(6.0, 21.0), sample_rate=RATE)
 
 
-def make_mimic(
+def simulate_corpus(
     out: Path | str,
     layout: Layout,
     *,
@@ -276,7 +276,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     size = Size(n_sentences=N_SENTENCES_IN_FULL if found.full else N_SENTENCES)
     tests = list(dict.fromkeys(found.tests))
-    make_mimic(found.out, found.layout, size=size, tests=tests, seed=found.seed, jobs=max(1, found.jobs))
+    simulate_corpus(found.out, found.layout, size=size, tests=tests, seed=found.seed, jobs=max(1, found.jobs))
 
 
 if __name__ == "__main__":
