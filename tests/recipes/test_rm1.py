@@ -36,7 +36,7 @@ from recipes.rm1.corpus import Rm1Corpus
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.discs import read_discs
 from recipes.rm1.layout import find_layout
-from recipes.rm1.simulate_corpus import Size, _sri_phones, difficulty, simulate_corpus, plan
+from recipes.rm1.simulate_corpus import Size, _sri_phones, difficulty, plan, simulate_corpus
 from recipes.rm1.sphere import check_sphere, sphere_bytes
 from recipes.rm1.sri_lexicon import fold_phones, read_sri_lexicon
 
