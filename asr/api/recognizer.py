@@ -87,8 +87,7 @@ class Recognizer(Locked):
     confidence : bool
         Whether words come with their confidences (`Word.confidence`), which takes lattices and so more time.
     ratios : bool
-        Whether results and words come with their likelihood ratios (`phone_llr`, `silence_llr`), which takes a second
-        search.
+        Whether results and words come with likelihood ratios (`phone_llr`, `silence_llr`); takes a second search.
 
     Raises GrammarError or ConfigError for a grammar or a setting that cannot be used.
     """
@@ -425,6 +424,7 @@ class Recognizer(Locked):
 
     def with_settings(self, **search: Unpack[SearchOptions]) -> Self:
         """A recognizer with other search settings (see the class) that shares all else; ConfigError for a bad one."""
+        self._model.search.with_options(**search)  # refuses other keywords
         with self._lock:
             other = self._copy(**search)
             other._choice, other._grammar, other._graph = self._choice, self._grammar, self._graph

@@ -137,7 +137,8 @@ def tune(
         _print_rejection(tuned.rejection)
     for remark in tuned.remarks:
         typer.echo(f"asr: {remark}", err=True)
-    tell_left_out(tuned.n_utterances, tuned.failures)
+    n_others = 0 if tuned.rejection is None else tuned.rejection.others
+    tell_left_out(tuned.n_utterances + n_others, tuned.failures)
 
 
 def _number(value: float | None) -> str:

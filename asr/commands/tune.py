@@ -13,7 +13,7 @@ from asr.commands.decode import corpus_for, static_frames
 from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar
-from asr.grammar.filler import FILLER_WORD
+from asr.grammar.filler import FILLER_WORD, SPELLING, is_misspelt_filler
 from asr.grammar.scoring import refused_at
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
@@ -38,6 +38,8 @@ _SHOWN = 5  # words before the place where a transcript leaves the grammar
 _MIN_SHARE, _MAX_SHARE = 0.05, 0.95
 MAX_ACCEPTED = 0.25
 """Share of the other recordings above which the result has a warning."""
+MIN_RECORDINGS = 10
+"""Right commands, and other recordings, below which the result has a warning."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,8 @@ def tune_model(
             ),
         )
     has_filler = FILLER_WORD in wanted.words
+    if others is not None and not has_filler:
+        _require_no_misspelt_filler(wanted)
     if others is not None and has_filler:
         candidates = _without_filler(candidates)
     chosen, scored, tuned, share, shares = _best_share(candidates, dataset, graph, settings, workers)
@@ -173,7 +177,9 @@ def tune_model(
             cross_validated=False,
             own_grammar=choice is None,
         )
-    save_model(output, replace(chosen, search=search, held_out=held_out, rejection=rejection or given.rejection))
+    save_model(
+        output, replace(chosen, search=search, held_out=held_out, rejection=rejection or _still_holding(given, search))
+    )
     return TunedModel(
         output,
         search,
@@ -190,6 +196,19 @@ def tune_model(
     )
 
 
+def _still_holding(given: SpeechModel, search: SearchSettings) -> Rejection | None:
+    """The rejection of the model, unless scale or penalty are others than it was fitted with."""
+    same = (search.lm_scale, search.insertion_penalty) == (given.search.lm_scale, given.search.insertion_penalty)
+    return given.rejection if same else None
+
+
+def _require_no_misspelt_filler(grammar: Grammar) -> None:
+    """Raise GrammarError if a filler was meant and is another word: limits would be fitted in its place."""
+    misspelt = [word for word in grammar.left_out if is_misspelt_filler(word)]
+    if misspelt:
+        raise GrammarError(f"the grammar has no filler: {SPELLING}, and not {misspelt[0]}")
+
+
 def _named(choice: GrammarChoice) -> str:
     if choice is None:
         return "the model's own grammar"
@@ -201,8 +220,13 @@ def _barely_separated(found: Rejection | None) -> Iterator[str]:
     if found is not None and found.accepted > MAX_ACCEPTED * found.others:
         means = "a grammar with [unk] or $other" if found.by == "ratios" else "longer commands"
         yield (
-            f"{found.accepted} of {found.others} other recordings are still recognized as words of the grammar: under "
-            f"it this model hardly tells them from commands; {means}, or a model of more speech, may"
+            f"{found.accepted} of {found.others} other recordings are still recognized as words of the grammar. Check "
+            f"that they contain no commands; {means} or a model trained on more speech may help"
+        )
+    if found is not None and min(found.commands, found.others) < MIN_RECORDINGS:
+        yield (
+            f"rejection was fitted to {found.commands} right commands and {count(found.others, 'other recording')}: "
+            f"fewer than {MIN_RECORDINGS} of one kind tell little; give more"
         )
 
 
@@ -245,6 +269,7 @@ def _rejection(
     """
     model = commands.fold_model.model
     corpus = corpus_for(model, others, root)
+    _require_others(corpus, commands.fold_model.held_out.corpus)
     static, failed = static_frames(model, corpus, workers)
     dataset = Dataset(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
     if has_filler:
@@ -252,7 +277,23 @@ def _rejection(
         search, found = fit_penalty(commands, scored, search)
     else:
         search, found = fit_limits(commands.fold_model, dataset, search, workers)
+    if not found.commands:
+        raise ConfigError(
+            f"no sentence of the data is recognized right ({count(found.errors, 'error')} in "
+            f"{count(found.words, 'word')}), so no rejection can be fitted; check transcripts and grammar"
+        )
     return search, found, [*corpus.problems, *failed]
+
+
+def _require_others(others: DataDirectory, commands: DataDirectory | None) -> None:
+    """Raise ConfigError if some of the other recordings are commands."""
+    known = {one.audio for one in (() if commands is None else commands.utterances)}
+    shared = [one for one in others.utterances if one.audio is not None and one.audio in known]
+    if shared:
+        raise ConfigError(
+            f"{others.path}: {count(len(shared), 'recording')}, such as {shared[0].id}, are in the commands' data too; "
+            "give recordings without commands"
+        )
 
 
 def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[str]:

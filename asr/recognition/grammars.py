@@ -125,18 +125,19 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
         tell_left_out(model, lexicon, there)
         # What is wrong with the grammar under this vocabulary is said without the name of its file.
         named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
-        hint = _spelling(there, model.lexicon)
+        hint = _spelling(there, model.lexicon, of_file=FILLER_WORD not in there)
         raise GrammarError(f"{named}; {hint}" if hint else named) from error
     tell_left_out(model, lexicon, found.left_out)
     unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told
     if not without_filler(found.words):
-        hint = _spelling(unknown, model.lexicon)
+        hint = _spelling(unknown, model.lexicon, of_file=FILLER_WORD not in found.words)
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon{hint and '; '}{hint}")
     reasons = []
     if unknown:
         reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")
         bare = found.name == "network" and FILLER_WORD[1:-1] in unknown  # [unk] is an optional word there
-        reasons.append(SPELLING if bare else _spelling(unknown, model.lexicon))
+        plain = FILLER_WORD not in found.words  # whose spelling a change of all letters would change too
+        reasons.append(SPELLING if bare else _spelling(unknown, model.lexicon, of_file=plain))
     if found.name == "sentences":
         reasons.insert(0, _left_out_sentences(Path(wanted), {*words, FILLER_WORD}))
     message = "; ".join(filter(None, reasons))

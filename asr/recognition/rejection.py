@@ -45,7 +45,13 @@ def warn_of_rejection(model: SpeechModel, graph: StateGraph) -> None:
             )
     elif (fitted is None or fitted.by != "filler") and search.filler_penalty == SearchSettings().filler_penalty:
         log.warning(
-            "the filler penalty %g was not fitted to this model: many commands may be lost or other recordings "
+            "the filler penalty %g was not fitted for this model: many commands may be lost or other recordings "
             "accepted; asr tune --others (others=) fits it",
             search.filler_penalty,
+        )
+    elif fitted is not None and fitted.by == "filler" and not same:
+        log.warning(
+            "the filler penalty was fitted for another grammar (of %d words): under this one more commands may be lost "
+            "or other recordings accepted; asr tune --others (others=) fits it",
+            fitted.grammar_words,
         )

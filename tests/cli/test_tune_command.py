@@ -168,3 +168,33 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, said, outpu
         assert status == 0, err
         lines = (tmp_path / f"{folder}-out" / "hyp.txt").read_text().splitlines()
         assert lines == [f"{name} {commands[name]}" if folder == "commands" else name for name in sorted(names)]
+
+
+@pytest.fixture
+def commands(toy_corpus, tmp_path):
+    """Sentences of the test, and the same with the filler."""
+    said = [line.split(maxsplit=1)[1] for line in (toy_corpus / "test" / "text").read_text().splitlines()]
+    (tmp_path / "plain.txt").write_text("".join(f"{words}\n" for words in sorted(set(said))))
+    return tmp_path / "plain.txt"
+
+
+def test_tune_with_others_refuses_what_cannot_be_meant(toy_model, toy_corpus, tmp_path, commands, asr):
+    given = ["tune", "--model", toy_model, "--output", tmp_path / "t", "-j", 1, "--grammar", commands]
+    status, _, err = asr(*given, "--data", toy_corpus / "test", "--others", toy_corpus / "test")
+    assert status == 1 and "without commands" in err
+    with commands.open("a") as file:
+        file.write("[UNK]\n")
+    status, _, err = asr(*given, "--data", toy_corpus / "test", "--others", toy_corpus / "train")
+    assert status == 1 and "[unk]" in err
+    assert not (tmp_path / "t").exists()
+
+
+def test_tune_with_wrong_transcripts_fits_no_rejection(toy_model, toy_corpus, tmp_path, asr):
+    data = tmp_path / "data"
+    shutil.copytree(toy_corpus / "test", data)
+    names = [line.split()[0] for line in (data / "text").read_text().splitlines()]
+    (data / "text").write_text("".join(f"{name} WISE WISE WISE WISE WISE WISE WISE WISE WISE\n" for name in names))
+    given = ["--data", data, "--others", toy_corpus / "train", "--root", toy_corpus, "--grammar", "loop"]
+    status, _, err = asr("tune", "--model", toy_model, "--output", tmp_path / "t", "-j", 1, *given)
+    assert status == 1 and "no rejection" in err
+    assert not (tmp_path / "t").exists()

@@ -151,7 +151,7 @@ def _graph(words, most_words=1):
         ("ratios", ["ONE", "TWO"], ["ONE", "SIX"], "-inf"),
         ("filler", ["ONE", "[unk]"], ["ONE", "TWO"], "[unk]"),
         ("filler", ["ONE", "[unk]"], ["ONE", "[unk]"], None),
-        ("filler", ["ONE", "[unk]"], ["TWO", "[unk]"], None),
+        ("filler", ["ONE", "[unk]"], ["TWO", "[unk]"], "another grammar"),
         (None, [], ["ONE", "[unk]"], "asr tune"),
         (None, [], ["ONE"], None),
     ],

@@ -158,8 +158,8 @@ def confidence_on(
     if found is None:
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
         log.info(
-            "confidences want %d words to be fitted to, %d of them right and %d wrong; they %s",
-            MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH, kept,
+            "confidences %s: they are fitted to at least %d words, of which %d are right and %d wrong",
+            kept, MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH,
         )  # fmt: skip
         return search.confidence
     log.info(

@@ -12,6 +12,7 @@ import numpy as np
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.model_metadata import Rejection
 from asr.acoustic.search_settings import SearchSettings
+from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.decoder import recognize
 from asr.recognition.rejection import checksum
@@ -56,7 +57,7 @@ def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings
     found = Rejection(
         by="filler",
         grammar=checksum(commands.fold_model.graph),
-        grammar_words=len(words),
+        grammar_words=len(without_filler(words)),
         commands=len(right),
         lost=lost(penalty),
         others=len(others.fold_model.held_out.static),
@@ -89,7 +90,7 @@ def fit_limits(
     found = Rejection(
         by="ratios",
         grammar=checksum(commands.graph),
-        grammar_words=len(commands.graph.words),
+        grammar_words=len(without_filler(commands.graph.words)),
         commands=len(right),
         lost=lost,
         others=len(others.static),

@@ -344,7 +344,8 @@ def _remarks(surface: ErrorGrid, choice: GridChoice) -> tuple[str, ...]:
     remarks = []
     if choice.undecided > UNDECIDED:
         remarks.append(
-            f"the {surface.words.sum()} words tried on tell little of scale and penalty: others serve nearly as well"
+            f"the {surface.words.sum()} words tried on tell little of scale and penalty; other values of these are "
+            "nearly as good"
         )
     for edge, name, values in zip(
         choice.at_edge, ("scale", "penalty"), (surface.scales, surface.penalties), strict=True
