@@ -1,4 +1,4 @@
-"""Acoustic models as arrays and metadata: what a model file holds of mixtures, hybrids and composites of them."""
+"""Conversion of acoustic models to the arrays and metadata of a model file, and back."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,14 +22,10 @@ Arrays = dict[str, np.ndarray]
 
 
 def acoustic_to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and metadata of an acoustic model, among the latter its `kind`: "gmm", "hybrid" or "composite".
+    """Return the arrays and metadata of an acoustic model; metadata["kind"] is "gmm", "hybrid" or "composite".
 
-    A hybrid with mixtures of the last columns behind it, their weights adding up to 1, is of the kind "hybrid".
-
-    Raises
-    ------
-    ConfigError
-        When it is, or holds, a model that is neither mixtures nor a hybrid.
+    A hybrid followed by mixtures of the last columns, with weights that add up to 1, has the kind "hybrid". Raises
+    ConfigError for any other type of model.
     """
     if not isinstance(acoustic, CompositeAcousticModel):
         return _to_arrays(acoustic)
@@ -48,7 +44,7 @@ def acoustic_to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]
 
 
 def stream_arrays(number: int, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """The arrays of one stream of a composite."""
+    """Return the arrays of one stream of a composite."""
     return without_prefix(_prefix(number), arrays)
 
 
@@ -57,7 +53,6 @@ def _prefix(number: int) -> str:
 
 
 def _to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
-    """The same of mixtures or a hybrid."""
     if isinstance(acoustic, GaussianMixtures):
         return gmm_arrays(acoustic), {"kind": "gmm"}
     if not isinstance(acoustic, HybridAcousticModel):
@@ -80,7 +75,7 @@ def _to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
 
 
 def _hybrid_and_mixtures(acoustic: CompositeAcousticModel) -> tuple[HybridAcousticModel, Stream] | None:
-    """The hybrid, and the stream of mixtures behind it, if that is what a composite is."""
+    """Return the hybrid and the stream of mixtures after it, if the composite consists of these two."""
     if len(acoustic.streams) != 2:
         return None
     first, second = acoustic.streams
@@ -97,7 +92,7 @@ def acoustic_from_arrays(
     front_end: FrontEnd,
     trusted: tuple[str, ...],
 ) -> AcousticModel:
-    """The acoustic model of a file; what does not fit together raises ValueError and its like."""
+    """Rebuild the acoustic model of a file; inconsistent parts raise errors such as ValueError."""
     n_features, n_behind = front_end.n_features_, front_end.n_unspliced_
     if metadata.kind == "gmm":
         return mixtures_from(arrays, n_states, n_features)
@@ -111,13 +106,13 @@ def acoustic_from_arrays(
     hybrid = _hybrid_from(arrays, metadata, n_states, n_features - n_behind, trusted)
     if not n_behind:
         return hybrid
-    assert metadata.hybrid is not None  # of which was made sure
+    assert metadata.hybrid is not None  # checked by _hybrid_from
     mixtures = mixtures_from(arrays, n_states, n_behind)
     return beside(hybrid, mixtures, n_behind, n_features, metadata.hybrid.mixture_weight)
 
 
 def topology_from(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> Topology:
-    """The topology of a file, with the trees of states in context if it has any; raises as `acoustic_from_arrays`."""
+    """Rebuild the topology, with its state-tying trees if there are any; errors as in `acoustic_from_arrays`."""
     topology = Topology(tuple(metadata.phones), metadata.states_per_phone)
     trees = without_prefix("tying", arrays)
     if not trees:
@@ -172,7 +167,7 @@ def _hybrid_from(
 
 
 def gmm_arrays(mixtures: GaussianMixtures) -> Arrays:
-    """The arrays of mixtures."""
+    """Return the arrays of mixtures."""
     return {
         "gmm.log_weights": mixtures.log_weights,
         "gmm.means": mixtures.means,
@@ -181,7 +176,7 @@ def gmm_arrays(mixtures: GaussianMixtures) -> Arrays:
 
 
 def mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: int) -> GaussianMixtures:
-    """The mixtures that `gmm_arrays` described; ValueError when they are not for so many states and features."""
+    """Rebuild mixtures from the arrays of `gmm_arrays`; ValueError if their shapes do not match."""
     mixtures = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
     shape = (n_states, mixtures.n_components)
     check_array("gmm.log_weights", mixtures.log_weights, shape, between=None)
@@ -195,7 +190,7 @@ def mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: i
 def check_array(
     name: str, array: np.ndarray, shape: tuple[int, ...], *, between: tuple[float, float] | None = (-np.inf, np.inf)
 ) -> None:
-    """ValueError unless an array holds floats of that shape, and numbers between two others."""
+    """Raise ValueError unless the array has that shape, a float type and values strictly between two bounds."""
     if array.shape != shape or array.dtype not in (np.float32, np.float64):
         raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not floats of shape {shape}")
     if between is not None and not np.all((array > between[0]) & (array < between[1])):
@@ -203,10 +198,10 @@ def check_array(
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """The arrays under names that begin with a prefix and a point."""
+    """Return the arrays with a prefix and a dot before their names."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
 def without_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """Those whose names begin so, under the rest of their names."""
+    """Return the arrays whose names have this prefix, without the prefix."""
     return {name.removeprefix(f"{prefix}."): array for name, array in arrays.items() if name.startswith(f"{prefix}.")}

@@ -1,9 +1,9 @@
-"""Finding classifiers by name: the built-in ones, scikit-learn's, and those that other packages register.
+"""Classifiers by name: the built-in ones, those of scikit-learn, and those that other packages register.
 
-A package offers its own through the entry-point group `asr.classifiers`; the entry point names a class or function
-that takes keyword parameters and returns a scikit-learn classifier of the same package. A classifier of
-scikit-learn is named by where it is imported from, such as `sklearn.naive_bayes.GaussianNB`; those that a model file
-can hold are listed in `discriminants.serialization.scikit_learn`.
+A package registers a classifier through the entry-point group `asr.classifiers`. The entry point names a class or
+function that takes keyword parameters and returns a scikit-learn classifier of the same package. Classifiers of
+scikit-learn are named by their import path, such as `sklearn.naive_bayes.GaussianNB`;
+`discriminants.serialization.scikit_learn` lists those that a model file can hold.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,11 +17,11 @@ from asr.util.errors import ConfigError
 from discriminants.util.errors import DiscriminantError
 
 GROUP = "asr.classifiers"
-PERCEPTRON_NAME = "sklearn.neural_network.MLPClassifier"  # the same as `mlp`, and with the same defaults
+PERCEPTRON_NAME = "sklearn.neural_network.MLPClassifier"  # same class and defaults as `mlp`
 
 
-# Nothing is chosen on folds of frames here, or on frames left out one by one, as these learners else do on few samples:
-# neighbouring frames are alike. Posteriors are the source's.
+# These learners do not select models by cross-validation or leave-one-out over frames, because neighboring frames are
+# similar. Posteriors follow the source.
 
 
 def _kernel_logistic(**parameters: Any) -> Any:
@@ -42,9 +42,9 @@ def _npd(**parameters: Any) -> Any:
     return NPDClassifier(**{"criterion": None, "posterior": "gaussian", **parameters})
 
 
-# What a model of some 100 classes and 40,000 frames bears: without a limit most frames become centres, and the Gaussian
-# posterior keeps a matrix of centres by centres for each class (5 GB here), which sigmoids do without. There is no
-# penalty, as in the source's table 4.2.
+# Limits for about 100 classes and 40,000 frames: without max_centers most frames become centers, and the Gaussian
+# posterior keeps a centers-by-centers matrix for each class (5 GB here); sigmoids need none. No penalty, as in the
+# source's table 4.2.
 RECURSIVE: Mapping[str, Any] = {"nu": 0.1, "max_centers": 2000, "posterior": "platt", "penalty": 0.0}
 FISHER: Mapping[str, Any] = {"regularization": 0.03, "calibrate_on": "training", "posterior": "gaussian"}
 
@@ -85,7 +85,8 @@ def _bayesian_lssvm(**parameters: Any) -> Any:
     return BayesianLSSVMClassifier(**parameters)
 
 
-# Of states of phones, by words of three held-out parts of AN4's training speakers (docs/acoustic-models.md).
+# For states of phones, tuned on word errors of three held-out parts of AN4's training speakers
+# (docs/acoustic-models.md).
 _PAIRS_LOGISTIC: Mapping[str, Any] = {
     "loss": "logistic",
     "candidates_per_class": 80,
@@ -109,15 +110,15 @@ def _svm_ovo(**parameters: Any) -> Any:
     return OneVsOneSVC(**parameters)
 
 
-# Scikit-learn's own, 200 passes until the loss moves by less than 0.0001 ten times, hardly end on a corpus. Its early
-# stopping holds frames out at random, which neighbours among the others give away; so the training loss decides.
+# scikit-learn's defaults (200 passes, tol 1e-4 ten times in a row) rarely converge on a corpus. Its early stopping
+# holds out random frames, whose neighbors stay in the training set, so the training loss is used instead.
 PERCEPTRON: Mapping[str, Any] = {"max_iter": 100, "tol": 2e-3, "n_iter_no_change": 3}
 
 
 def _mlp(**parameters: Any) -> Any:
     from sklearn.neural_network import MLPClassifier
 
-    if parameters.get("solver") == "lbfgs":  # a pass means something else, and there are no batches
+    if parameters.get("solver") == "lbfgs":  # max_iter has another meaning here
         return MLPClassifier(**parameters)
     return MLPClassifier(**{**PERCEPTRON, **parameters})
 
@@ -141,36 +142,31 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
 
 
 def available_classifiers() -> list[str]:
-    """Names that `make_classifier` knows, sorted."""
+    """Return the names that `make_classifier` accepts, sorted."""
     return sorted({*BUILT_IN, *(entry.name for entry in entry_points(group=GROUP))})
 
 
 def registered_packages() -> tuple[str, ...]:
-    """Packages that register a classifier, sorted: their classes may be made from a model file.
+    """Return the packages that register a classifier, sorted; a model file may create their classes.
 
-    A package that registers a classifier of scikit-learn does not thereby make all of scikit-learn trusted.
+    A package that registers a classifier of scikit-learn does not make all of scikit-learn trusted.
     """
     packages = {entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}
     return tuple(sorted(packages - {"sklearn", "discriminants"}))
 
 
 def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
-    """An unfitted classifier that a model file can hold once it is fitted.
+    """Make an unfitted classifier that a model file can hold after fitting.
 
-    Of scikit-learn only listed classifiers are made (`discriminants.serialization.scikit_learn`), and nothing of it
-    that a name from a settings file leads to is imported or called besides.
-
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, its package cannot be imported, it does not take the parameters, or what is made
-        is no scikit-learn classifier that a model file could bring back.
+    Only the listed classifiers of scikit-learn are imported (`discriminants.serialization.scikit_learn`). Raises
+    ConfigError if the name is unknown, its package cannot be imported, a parameter is invalid, or the result is not a
+    scikit-learn classifier that a model file can hold.
     """
     factory = _factory(name)
     try:
         classifier = factory(**parameters)
         if hasattr(classifier, "_parameter_constraints"):
-            classifier._validate_params()  # scikit-learn would tell only when it is fitted
+            classifier._validate_params()  # scikit-learn itself checks only in fit
     except (TypeError, ValueError) as error:
         why = _unknown_parameter(factory, parameters) if isinstance(error, TypeError) else None
         raise ConfigError(f"classifier {name!r} does not take its parameters: {why or error}") from error
@@ -189,7 +185,7 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
             f"could not bring back; its class must belong to one of {', '.join(known)}"
         )
     if isinstance(classifier, KNeighborsClassifier) and classifier.algorithm == "auto":
-        # Left to choose, it may choose a tree, which no model file holds; the neighbours are the same.
+        # "auto" may select a tree, which model files do not support; the neighbors are the same.
         classifier.set_params(algorithm="brute")
     try:
         require_storable(classifier, trusted=registered_packages())
@@ -215,7 +211,7 @@ def _factory(name: str) -> Callable[..., Any]:
         )
     from discriminants.serialization.classes import scikit_learn_classifiers
 
-    # A list, not whatever can be imported: the name may come with somebody's settings file.
+    # An allowlist, because the name may come from another person's settings file.
     if name not in scikit_learn_classifiers():
         raise ConfigError(
             f"classifier {name!r} is none of scikit-learn's that a model file can hold, which are (each after "
@@ -227,7 +223,7 @@ def _factory(name: str) -> Callable[..., Any]:
 
 
 def _unknown_parameter(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> str | None:
-    """In words, a parameter that the classifier does not have, and those that it has; None if that is not the fault."""
+    """Describe a parameter that the classifier does not have; None if all are known."""
     try:
         known = sorted(factory().get_params(deep=False))
     except (TypeError, ValueError):

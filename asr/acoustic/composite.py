@@ -1,4 +1,4 @@
-"""Several acoustic models as one: each scores its own columns of the frames, and the scores are weighted and added.
+"""Several acoustic models as one: each scores its own columns of the frames; the weighted scores are added.
 
 A weighted sum of log-likelihoods is a product of powers of likelihoods: the multi-stream HMM (Young et al., The HTK
 Book, section 7.1; Bourlard and Dupont 1996).
@@ -13,12 +13,12 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel
 from asr.util.errors import ConfigError
 
-_BLOCK = 8192  # frames: 80 s
+_BLOCK = 8192  # frames (80 s)
 
 
 @dataclass(frozen=True)
 class Stream:
-    """An acoustic model, the columns `start` up to `end` of the frames that it scores, and the weight of its scores."""
+    """An acoustic model, the range of frame columns that it scores, and the weight of its scores."""
 
     model: AcousticModel
     start: int
@@ -26,23 +26,21 @@ class Stream:
     weight: float
 
     def frames(self, frames: np.ndarray) -> np.ndarray:
-        """Its columns of frames, float32 (n_frames, n_features)."""
+        """Return the columns of this stream, float32 (n_frames, n_features)."""
         return frames[:, self.start : self.end]
 
 
 class CompositeAcousticModel:
     """The weighted sum of the scores of streams.
 
+    Raises ConfigError if `streams` is empty, a stream has no columns, a weight is negative or not finite, or all
+    weights are 0.
+
     Parameters
     ----------
     streams : sequence of Stream
-        Of models over the same states. Columns may belong to several streams or to none, and weights be any numbers of
-        which one at least is above zero; what weights a sum has matters to the search as a scale does.
-
-    Raises
-    ------
-    ConfigError
-        If there is no stream, one has no columns, or a weight is no finite number from 0, or all are 0.
+        Models over the same states. Columns may belong to several streams or to none. The sum of the weights acts as an
+        acoustic scale in the search.
     """
 
     def __init__(self, streams: Sequence[Stream]) -> None:
@@ -57,11 +55,11 @@ class CompositeAcousticModel:
         self.streams = tuple(streams)
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
+        """Return state scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
         first, *others = self.streams
         scores = first.model.log_likelihood(first.frames(frames))
         scores *= np.float32(first.weight)
-        for start in range(0, len(frames) if others else 0, _BLOCK):  # scores of one stream at a time are in memory
+        for start in range(0, len(frames) if others else 0, _BLOCK):  # limits memory to the scores of one block
             part = slice(start, start + _BLOCK)
             for stream in others:
                 scores[part] += np.float32(stream.weight) * stream.model.log_likelihood(stream.frames(frames[part]))
@@ -69,13 +67,13 @@ class CompositeAcousticModel:
 
     @property
     def log_priors(self) -> np.ndarray:
-        """Of the states, float32 (n_states,), as the hybrid among the streams knows them; ConfigError without one."""
+        """Log priors of the states, float32 (n_states,), of the hybrid among the streams; ConfigError without one."""
         return self._hybrid.log_priors
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
-        """log P(s|x), float32 (n_frames, n_states): what the scores say once the priors of the hybrid are put back.
+        """Return log P(s|x), float32 (n_frames, n_states), by multiplying the priors of the hybrid back in.
 
-        Raises ConfigError when no stream is a hybrid.
+        Raises ConfigError if no stream is a hybrid.
         """
         hybrid = self._hybrid
         posteriors = self.log_likelihood(frames)
@@ -91,14 +89,14 @@ class CompositeAcousticModel:
         return found[1]
 
     def with_model(self, number: int, model: AcousticModel) -> "CompositeAcousticModel":
-        """The same with another model in the stream of that number."""
+        """Return a copy with another model in one stream."""
         streams = list(self.streams)
         streams[number] = replace(streams[number], model=model)
         return CompositeAcousticModel(streams)
 
 
 def share_of_second(acoustic: AcousticModel) -> float:
-    """The weight of the second of two streams, as a share of both; ConfigError for a model of other than two."""
+    """Return the weight of the second of two streams as a fraction of both; ConfigError unless there are two."""
     if not isinstance(acoustic, CompositeAcousticModel) or len(acoustic.streams) != 2:
         n_streams = len(acoustic.streams) if isinstance(acoustic, CompositeAcousticModel) else 1
         raise ConfigError(
@@ -110,16 +108,16 @@ def share_of_second(acoustic: AcousticModel) -> float:
 
 
 def with_share_of_second(acoustic: AcousticModel, share: float) -> CompositeAcousticModel:
-    """The same two streams with weights of the same sum, of which the second has that share; errors as there."""
+    """Return a copy whose second stream has this fraction of the total weight; errors as in `share_of_second`."""
     share_of_second(acoustic)
     assert isinstance(acoustic, CompositeAcousticModel)
     first, second = acoustic.streams
-    total = round(first.weight + second.weight, 12)  # 1 where it was meant to be
+    total = round(first.weight + second.weight, 12)  # removes rounding errors of weights that add up to 1
     return CompositeAcousticModel([replace(first, weight=total * (1.0 - share)), replace(second, weight=total * share)])
 
 
 def flattened(composite: CompositeAcousticModel) -> list[Stream]:
-    """Its streams, those of composites among them in their place: the same scores, up to rounding."""
+    """Return the streams with nested composites expanded; scores are equal up to rounding."""
     streams = []
     for stream in composite.streams:
         if not isinstance(stream.model, CompositeAcousticModel):
@@ -134,7 +132,7 @@ def flattened(composite: CompositeAcousticModel) -> list[Stream]:
 def beside(
     hybrid: HybridAcousticModel, second: AcousticModel, n_second: int, n_features: int, weight: float
 ) -> CompositeAcousticModel:
-    """A hybrid over the first columns of frames, and a model with that weight over the last `n_second`."""
+    """Combine a hybrid over the first columns with a model over the last `n_second` columns, which has this weight."""
     n_first = n_features - n_second
     return CompositeAcousticModel(
         [Stream(hybrid, 0, n_first, 1.0 - weight), Stream(second, n_first, n_features, weight)]
@@ -142,7 +140,7 @@ def beside(
 
 
 def hybrid_stream(acoustic: AcousticModel) -> tuple[int, HybridAcousticModel] | None:
-    """The number and model of the first stream that is a hybrid; an acoustic model of one stream has the number 0."""
+    """Return the number (0 for a model without streams) and model of the first stream that is a hybrid."""
     models = (
         [stream.model for stream in acoustic.streams] if isinstance(acoustic, CompositeAcousticModel) else [acoustic]
     )

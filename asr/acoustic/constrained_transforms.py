@@ -1,8 +1,8 @@
-"""Transforms of frames that make diagonal Gaussians fit, found row by row.
+"""Row-by-row estimation of transforms of frames for diagonal Gaussians.
 
-Where frames are transformed and the Gaussians are diagonal, the expected log-likelihood is a function of the rows of
-the transform that only the determinant ties together (Gales 1998, "Maximum likelihood linear transformations for
-HMM-based speech recognition", section 4; Gales 1999, "Semi-tied covariance matrices", section III).
+With diagonal covariances, the rows of the transform interact in the expected log-likelihood only through the
+determinant (Gales 1998, "Maximum likelihood linear transformations for HMM-based speech recognition", section 4; Gales
+1999, "Semi-tied covariance matrices", section III).
 """
 
 from dataclasses import dataclass
@@ -11,24 +11,14 @@ import numpy as np
 
 from discriminants.util.numba_cache import njit
 
-_MIN_GAIN = 1e-5  # a frame: a sweep over the rows that gains less is the last
+_MIN_GAIN = 1e-5  # per frame: stop after a sweep with a smaller gain
 
 
 @dataclass(frozen=True)
 class RowStatistics:
-    """What a corpus says of a transform (A b) of the frames (x 1), or of A alone where there is no offset.
+    """Sufficient statistics of a transform (A b) of the frames (x 1), or of A alone without offset."""
 
-    Attributes
-    ----------
-    count : float
-        Frames.
-    first : float64 (n, d)
-        Row i is the sum over frames and Gaussians of gamma mu_i / sigma_i^2 (x 1); d is n + 1, or n without offset.
-    second : float64 (n, d, d)
-        Matrix i is the sum of gamma / sigma_i^2 (x 1) (x 1)'.
-    """
-
-    count: float
+    count: float  # frames
     first: np.ndarray
     second: np.ndarray
 
@@ -39,28 +29,22 @@ class RowStatistics:
         return RowStatistics(self.count * factor, self.first * factor, self.second * factor)
 
     def auxiliary(self, transform: np.ndarray) -> float:
-        """Expected log-likelihood of the transformed frames, with log|det A| for each, up to a constant.
-
-        transform : float64 (n, d)
-        """
+        """Return the expected log-likelihood, with log|det A| per frame, of a transform (n, d), up to a constant."""
         _, log_determinant = np.linalg.slogdet(transform[:, : len(transform)])
         fit = (transform * self.first).sum() - 0.5 * np.einsum("ij,ijk,ik->", transform, self.second, transform)
         return float(self.count * log_determinant + fit)
 
 
 def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int = 50) -> np.ndarray:
-    """The transform that maximizes the auxiliary function, float64 (n, d), from one whose matrix is invertible.
+    """Return the transform that maximizes the auxiliary function, float64 (n, d).
 
-    Each row in turn is the best one for the others as they are: with p the row's cofactors (and 0 for the offset) it is
-    (alpha p + k) G^-1, where alpha solves alpha^2 p G^-1 p' + alpha p G^-1 k' = count (Gales 1998, equations 44 to 46).
-    So no update lowers the auxiliary function.
+    Each row is optimized with the others fixed. With p the row's cofactors (and 0 for the offset) it is (alpha p + k)
+    G^-1, where alpha solves alpha^2 p G^-1 p' + alpha p G^-1 k' = count (Gales 1998, equations 44 to 46). No update
+    lowers the auxiliary function.
 
-    Parameters
-    ----------
-    statistics : RowStatistics
-        With matrices that are positive definite.
-    sweeps : int
-        Over all rows, at most; fewer where one hardly gains anything.
+    `statistics`: the matrices `second` must be positive definite. `start`, float64 (n, d): initial transform; its
+    square part must be invertible. `sweeps`: maximum number of sweeps over all rows; stops earlier when the gain is
+    small.
     """
     transform = np.array(start, np.float64, order="C")
     n_rows = len(transform)
@@ -77,17 +61,13 @@ def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int 
 
 
 def best_of(statistics: RowStatistics, matrices: np.ndarray) -> np.ndarray:
-    """The best of some matrices with scales and offsets of their rows, float64 (n, n + 1).
+    """Return the best of several matrices, with the best scale and offset of each row, float64 (n, n + 1).
 
-    Scales and offsets are the best for each matrix. For its row a and the frames (a x, 1) the value of (s, b) is
-    count log s + (s, b) k' - 1/2 (s, b) G (s, b)'; so b = (k_b - G_sb s) / G_bb, and s solves count / s + c - g s = 0.
+    For a row a of a matrix and the frames (a x, 1) the value of (s, b) is count log s + (s, b) k' - 1/2 (s, b) G (s,
+    b)'. So b = (k_b - G_sb s) / G_bb, and s solves count / s + c - g s = 0.
 
-    Parameters
-    ----------
-    statistics : RowStatistics
-        With offset, and with matrices that are positive definite.
-    matrices : float64 (m, n, n)
-        Each of them invertible.
+    `statistics`: with offset; the matrices `second` must be positive definite. `matrices`, float64 (m, n, n):
+    invertible matrices.
     """
     n_rows = matrices.shape[1]
     products = np.einsum("mij,ijk->mik", matrices, statistics.second[:, :n_rows])
@@ -110,26 +90,13 @@ def _sweep(
     first: np.ndarray,
     count: float,
 ) -> None:
-    """Put the best row for the others in the place of each, in turn, and keep the inverse of the matrix.
+    """Optimize each row of `transform` in turn, in place, and update `inverse` (of its first n columns) with it.
 
-    The cofactors of a row are its column of the inverse, up to a factor which alpha takes up. Of the two solutions that
-    is taken under which the determinant keeps its sign; on its side the function is concave (Gales 1998, equations 44
-    to 46).
+    The cofactors of a row are its column of the inverse up to a factor, which alpha absorbs. The solution that keeps
+    the sign of the determinant is used; there the function is concave (Gales 1998, equations 44 to 46).
 
-    Parameters
-    ----------
-    transform : float64 (n, d)
-        Changed in place.
-    inverse : float64 (n, n)
-        Of its first n columns; changed with it.
-    inverses : float64 (n, d, d)
-        G^-1 of every row.
-    unconstrained : float64 (n, d)
-        k G^-1 of every row.
-    first : float64 (n, d)
-        k of every row.
-    count : float
-        Frames.
+    `transform`, `unconstrained`, `first`, float64 (n, d): the transform, k G^-1 of every row, and k of every row.
+    `inverse`, `inverses`, float64 (n, n), (n, d, d): the inverse of the matrix, and G^-1 of every row. `count`: frames.
     """
     n_rows, n_columns = transform.shape
     column, from_cofactors, change, changed = np.empty(n_rows), np.empty(n_columns), np.empty(n_rows), np.empty(n_rows)
@@ -153,7 +120,7 @@ def _sweep(
             if i < n_rows:
                 change[i] = updated - transform[row, i]
             transform[row, i] = updated
-        # Sherman and Morrison: the inverse of the matrix with this row in the place of the old one.
+        # Sherman-Morrison: update the inverse for the changed row.
         for i in range(n_rows):
             for j in range(n_rows):
                 changed[j] += change[i] * inverse[i, j]

@@ -1,9 +1,9 @@
-"""Growing the trees that tie the states of phones in context (Young, Odell and Woodland 1994).
+"""Decision trees that tie the states of phones in context (Young, Odell and Woodland 1994).
 
-All frames of a phone's state begin in one leaf. Again and again the leaf and question are taken that raise the
-likelihood most when either answer has a Gaussian of its own. Nobody has to write the questions: they are every phone
-by itself and the sets of a clustering of the phones, asked of the neighbour on either side, and whether the phone
-begins or ends a word. A user's own are asked beside them.
+All frames of a phone's state start in one leaf. The leaf and question with the largest gain in likelihood, with one
+Gaussian per leaf, are split repeatedly. Questions are generated automatically: every single phone and the sets of a
+phone clustering, asked of the left and right neighbor, and whether the phone begins or ends a word. A user's questions
+are added to these.
 """
 
 import heapq
@@ -19,29 +19,29 @@ from asr.hmm.state_tying import BEGINS, ENDS, LEFT, RIGHT, StateTying
 from asr.hmm.topology import Topology
 
 MIN_FRAMES = 100
-"""In a leaf."""
+"""Minimum number of frames in a leaf."""
 FRAMES_A_STATE = 1000
-"""Of the speech, where it says how many states there are."""
+"""Frames of training speech per state, if the number of states is not given."""
 MAX_STATES = 600
-"""As many as it says at most: a classifier takes as much longer to learn more, and no more have been measured."""
+"""Maximum number of states if it is not given; larger numbers were not measured, and classifiers train more slowly."""
 SIDES_ASKED = {"left": (LEFT,), "right": (RIGHT,), "both": (LEFT, RIGHT), "itself": ()}
-VARIANCE_FLOOR = 0.01  # as a fraction of the variance over all frames
+VARIANCE_FLOOR = 0.01  # fraction of the variance over all frames
 
 
 def states_for(n_frames: int) -> int:
-    """States of all phones in context together, where nobody says how many."""
+    """Return the default total number of context-dependent states."""
     return min(n_frames // FRAMES_A_STATE, MAX_STATES)
 
 
 @dataclass(frozen=True)
 class Questions:
-    """As `StateTying` holds them: what is asked about, and where the answer is yes."""
+    """Questions in the form of `StateTying`: the side asked about, and the phones whose answer is yes."""
 
     side: np.ndarray
     phones: np.ndarray
 
     def and_given(self, given: Sequence[PhoneQuestion], topology: Topology) -> "Questions":
-        """These, and those of a user that differ from them and for which some phones give either answer."""
+        """Add a user's questions that are new and that split the phones."""
         known = {(side, phones.tobytes()) for side, phones in zip(self.side.tolist(), self.phones, strict=True)}
         side, answers = [], []
         for question in given:
@@ -56,7 +56,7 @@ class Questions:
         return Questions(np.append(self.side, np.array(side, np.int8)), np.concatenate([self.phones, answers]))
 
     def answers(self, contexts: np.ndarray) -> np.ndarray:
-        """Whether the answer is yes, bool (n_questions, n), of contexts, int (n, 5)."""
+        """Return the answers, bool (n_questions, n), for contexts, int (n, 5)."""
         return self.phones[np.arange(len(self.side))[:, None], contexts[:, 1 + self.side].T]
 
 
@@ -68,9 +68,7 @@ class Sums:
     floor: np.ndarray
 
     def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
-        """Of the frames that sums (..., 1 + 2 * n_features) stand for, each under a Gaussian of its own, but for a
-        constant a frame.
-        """
+        """Return the log-likelihood of the frames of each row under its own Gaussian, up to a constant per frame."""
         count = np.maximum(rows[..., :1], 1.0)
         mean, square = np.split(rows[..., 1:] / count, 2, axis=-1)
         variance = np.maximum(square - mean**2, self.floor)
@@ -95,19 +93,19 @@ def grow_trees(
     n_states: int,
     given: Sequence[PhoneQuestion] = (),
 ) -> StateTying:
-    """Trees with `n_states` leaves in all, or fewer where frames are too few to tell more apart.
+    """Grow trees with `n_states` leaves in total, or fewer if there are too few frames.
 
     Parameters
     ----------
     frames : float32 (n_frames, n_features)
     states : int32 (n_frames,)
-        Alignment by states of phones, as `topology` without tying numbers them; -1 leaves a frame out.
+        Alignment to the states of phones, numbered as in `topology` without tying; -1 leaves a frame out.
     spoken : SpokenPhones
         The phones of that alignment.
     n_states : int
-        Leaves wanted; every phone has at least one a place.
+        Number of leaves; every state of a phone has at least one.
     given : sequence of PhoneQuestion
-        May be asked beside the automatic ones; none about the phone itself, which has trees of its own.
+        Additional questions. Those about the phone itself are ignored, because each phone has its own trees.
     """
     contexts, context = np.unique(spoken.contexts, axis=0, return_inverse=True)
     keys, sums = _accumulate(frames, states, spoken, context.ravel(), topology)
@@ -155,7 +153,7 @@ def grow_trees(
 
 
 def tied_states(states: np.ndarray, spoken: SpokenPhones, topology: Topology, tying: StateTying) -> np.ndarray:
-    """An alignment by states of phones as one by tied states, int32 (n_frames,); silence and -1 stay."""
+    """Convert an alignment to tied states, int32 (n_frames,); silence and -1 stay."""
     tied = states.astype(np.int32)
     rows, phone, position = _places(states, spoken, topology)
     tied[rows] = tying.states(spoken.contexts)[phone, position]
@@ -163,7 +161,7 @@ def tied_states(states: np.ndarray, spoken: SpokenPhones, topology: Topology, ty
 
 
 def _places(states: np.ndarray, spoken: SpokenPhones, topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every frame of a spoken phone, the number of the phone in `spoken`, and the place of its state in the phone."""
+    """Return the frames of spoken phones, the phone's number in `spoken`, and the state's position in the phone."""
     start, end = spoken.frames.T
     phone = np.repeat(np.arange(len(start)), end - start)
     rows = np.arange(len(phone)) - np.repeat(np.cumsum(end - start) - end, end - start)
@@ -173,7 +171,7 @@ def _places(states: np.ndarray, spoken: SpokenPhones, topology: Topology) -> tup
 def _accumulate(
     frames: np.ndarray, states: np.ndarray, spoken: SpokenPhones, context: np.ndarray, topology: Topology
 ) -> tuple[np.ndarray, Sums]:
-    """Number of the context and place in the phone, int (n, 2), and the sums of the frames of each such pair."""
+    """Return pairs (context, position in the phone), int (n, 2), and the sums of the frames of each pair."""
     rows, phone, position = _places(states, spoken, topology)
     key = context[phone] * topology.states_per_phone + position
     order = np.argsort(key, kind="stable")
@@ -190,7 +188,7 @@ def _accumulate(
 
 
 def _best_question(leaf: _Leaf, answers: np.ndarray, sums: Sums) -> tuple[float, int]:
-    """The gain in log-likelihood of the best question, and its number; -1 if none divides the frames."""
+    """Return the largest gain in log-likelihood and the number of its question; -1 if no question splits the frames."""
     rows = sums.rows[leaf.rows]
     whole = rows.sum(axis=0)
     if whole[0] < 2 * MIN_FRAMES:
@@ -204,9 +202,9 @@ def _best_question(leaf: _Leaf, answers: np.ndarray, sums: Sums) -> tuple[float,
 
 
 def automatic_questions(keys: np.ndarray, sums: Sums, contexts: np.ndarray, topology: Topology) -> Questions:
-    """Every phone and the pause by itself, and the sets of a clustering of the phones, on either side.
+    """Return single phones, the pause, and the sets of a phone clustering as questions about either neighbor.
 
-    Phones to the left are clustered by their last states, those to the right by their first: these touch the phone.
+    Left neighbors are clustered by their last states and right neighbors by their first, which touch the phone.
     """
     n_phones, last = len(topology.phones), topology.states_per_phone - 1
     side, phones = [BEGINS, ENDS], [np.arange(n_phones + 1) == 1] * 2
@@ -221,7 +219,7 @@ def automatic_questions(keys: np.ndarray, sums: Sums, contexts: np.ndarray, topo
 
 
 def _clusters(phone: np.ndarray, rows: np.ndarray, n_phones: int) -> set[frozenset[int]]:
-    """Sets of phones whose states sound alike, by Ward's criterion on their means in units of the common deviation."""
+    """Cluster phones by the means of their states in units of the common deviation (Ward's criterion)."""
     of_phone = np.zeros((n_phones + 1, rows.shape[1]))
     np.add.at(of_phone, phone, rows)
     heard = np.flatnonzero(of_phone[:, 0] > 0)

@@ -1,4 +1,4 @@
-"""Fitting a classifier to many frames: a sign of life while it works, and no more frames than its method bears."""
+"""Progress logging and limits on the number of frames for fitting classifiers."""
 
 import logging
 import threading
@@ -13,11 +13,11 @@ from asr.util.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 30.0  # seconds from one line of the log to the next
+PATIENCE = 30.0  # seconds between two lines of the log
 
-# Methods whose time or memory grows with the square of the frames, or that keep all of them and compare with each. KFD
-# takes 16 bytes times the square, KSOD decomposes matrices of all frames once for every state, the Bayesian LS-SVM
-# once for every width that it tries.
+# Methods whose time or memory grows with the square of the number of frames, or that compare with every frame. KFD
+# takes 16 bytes times the square; KSOD decomposes matrices of all frames for every state, the Bayesian LS-SVM for every
+# width.
 MAX_FRAMES = {
     "SVC": 10_000,
     "NuSVC": 10_000,
@@ -34,13 +34,13 @@ _PACKAGES = ("sklearn", "discriminants")
 def signs_of_life(
     classifier: Any, n_frames: int, *, patience: float = PATIENCE
 ) -> Iterator[Callable[[int, int], None]]:
-    """Log every half a minute that a fit is still going on, from a thread, and how long it took at the end.
+    """Log at regular intervals, from a thread, that a fit is running, and log its duration at the end.
 
-    Handed out is a function for the passes done and their number, for learners that tell. Of scikit-learn's that go in
-    passes the number is read off the estimator.
+    Yields a function (passes done, total passes) for learners that report progress. For iterative scikit-learn
+    estimators the number of passes is read from `loss_curve_`.
     """
     started, passes = time.monotonic(), [(0, 0)]
-    earlier = getattr(classifier, "loss_curve_", None)  # a warm start goes on with the same list
+    earlier = getattr(classifier, "loss_curve_", None)  # a warm start continues the same list
     n_earlier = len(earlier) if isinstance(earlier, list) else 0
     finished = threading.Event()
     what = f"fitting {type(classifier).__name__} on {n_frames:,} frames"
@@ -74,7 +74,7 @@ def signs_of_life(
 
 
 def duration(seconds: float) -> str:
-    """`40 s`, `1 min 30 s`, `2 h 5 min`."""
+    """Format a duration: `40 s`, `1 min 30 s`, `2 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -84,9 +84,7 @@ def duration(seconds: float) -> str:
 
 
 def frames_it_bears(classifier: Any) -> int:
-    """Most frames that a classifier of scikit-learn or of this project, or one that it is made of, should be fitted to;
-    0 for any.
-    """
+    """Return the maximum number of frames for a classifier and its parts; 0 for any."""
     parts = [classifier, *classifier.get_params(deep=True).values()]
     limits = [
         MAX_FRAMES[type(part).__name__]
@@ -97,19 +95,10 @@ def frames_it_bears(classifier: Any) -> int:
 
 
 def draw_frames(states: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """The same states with all but `most` frames left out (-1), by a seeded draw in which every state keeps its share.
+    """Keep at most `most` frames, drawn at random in proportion to the states; the states of the others become -1.
 
-    Parameters
-    ----------
-    states : int32 (n_frames,)
-        -1 leaves a frame out from the beginning.
-    most : int
-        A state keeps at least two frames, or the one that it has, if `most` allows.
-
-    Raises
-    ------
-    ConfigError
-        If there are more states than `most` frames.
+    `states`, int32 (n_frames,): -1 leaves a frame out from the start. `most`: a state keeps at least two frames, or its
+    only one, if `most` allows. Raises ConfigError if there are more states than `most` frames.
     """
     used = np.flatnonzero(states >= 0)
     drawn = np.random.default_rng(seed).permutation(used)
@@ -118,7 +107,7 @@ def draw_frames(states: np.ndarray, most: int, seed: int) -> np.ndarray:
     if len(counts) > most:
         raise ConfigError(f"max_frames is {most}, but there are {len(counts)} states, each of which needs a frame")
     quotas = np.minimum(counts, np.maximum(2, counts * most // max(1, len(used))))
-    while quotas.sum() > most:  # the least that a state keeps is taken from those that have most
+    while quotas.sum() > most:  # states with the most frames give up some of them
         quotas[quotas == quotas.max()] -= 1 if quotas.max() > 1 else 0
     kept = drawn[np.arange(len(drawn)) - np.repeat(first, counts) < np.repeat(quotas, counts)]
     chosen = np.full_like(states, -1)

@@ -1,13 +1,11 @@
-"""How training begins: first models from what sounds like a pause, and a guide until the models know it themselves.
+"""Flat start: first models from evidence for pauses.
 
-Divide a recording that is half silence evenly among the states of its transcript, and most of the silence lies in the
-first and last phones; no iteration brings it back. Here the beginning is an expectation instead. All states of speech
-are equal and those of silence differ from them by the evidence for a pause alone (`asr.alignment.pauses`);
-forward-backward over every transcript's graph, with optional silence between all words, says how probable each state is
-in each frame. Where speech goes on for long, its states divide it softly and evenly; pauses lie where they let the
-words beside them last as long as their phones suggest. The Gaussians of these expected counts are the first models.
-While a state has a single Gaussian, too blunt to stand for all the noises of a room, the same evidence is added to the
-scores.
+If a recording that is half silence is divided evenly among the states of its transcript, most of the silence falls into
+the first and last phones, and no iteration corrects this. Here the initial models come from expected counts. All speech
+states are equal, and silence states differ from them only by the evidence for a pause (`asr.alignment.pauses`).
+Forward-backward over every transcript's graph, with optional silence between words, gives the state posteriors. Long
+stretches of speech are divided softly and evenly among their states. While each state has a single Gaussian, which is
+too broad to model all background noise, the same evidence is added to the scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,25 +25,26 @@ from asr.util.errors import AlignmentError
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
-_SILENCE_FRAMES = 10.0  # that a state of silence lasts on average at first: short pauses are left to later iterations
-_SPEECH_FRAMES = 1.5  # that a state of speech lasts on average, at least
-_NO_SHORT_PAUSE = 1.0 - 1e-12  # self-loop that makes leaving the short pause dear: it would take every weak frame
-_MAX_LATTICE = 20_000_000  # frames times arcs of an utterance, above which it is divided without forward-backward
-_MAX_COUNTS = 50_000_000  # utterances times units: 400 MB
+_SILENCE_FRAMES = 10.0  # initial mean duration of a silence state; short pauses are left to later iterations
+_SPEECH_FRAMES = 1.5  # minimum mean duration of a speech state
+# self-loop that makes leaving the short pause expensive; otherwise it takes every weak frame
+_NO_SHORT_PAUSE = 1.0 - 1e-12
+_MAX_LATTICE = 20_000_000  # frames times arcs of an utterance; above this it is divided evenly
+_MAX_COUNTS = 50_000_000  # utterances times units (400 MB)
 _MINIMUM_COUNT = 8.0  # frames; a state with fewer keeps the Gaussian of all frames
 
 
 @dataclass(frozen=True)
 class GuidedMixtures:
-    """Mixtures that score frames with their evidence for speech as one more, last column."""
+    """Mixtures for frames whose last column is the evidence for speech."""
 
     mixtures: GaussianMixtures
     n_silence_states: int
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states), of float32 (n_frames, n_features + 1).
+        """Return state scores, float32 (n_frames, n_states), of float32 (n_frames, n_features + 1).
 
-        Evidence only ever takes away: from speech where it is negative, from silence where it is positive.
+        Negative evidence lowers the scores of speech; positive evidence lowers those of silence.
         """
         scores = self.mixtures.log_likelihood(np.ascontiguousarray(frames[:, :-1]))
         evidence = GUIDANCE * frames[:, -1:]
@@ -55,10 +54,10 @@ class GuidedMixtures:
 
 
 def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shift: float = 0.01) -> FrameTable:
-    """The table with the evidence for speech as one more, last column.
+    """Return the table with the evidence for speech as an additional last column.
 
-    Utterances that are too short for their transcripts have no say in what sounds like a pause; a sound that comes with
-    certain phones of the transcripts is none.
+    Utterances that are too short for their transcripts are not used to learn pauses. Sounds that occur with certain
+    phones of the transcripts do not count as pauses.
     """
     lengths = np.diff(table.offsets)
     shortest = np.array([shortest_path_frames(graphs[name]) for name in table.ids])
@@ -72,12 +71,12 @@ def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shi
 
 
 def quiet_share(table: FrameTable) -> float:
-    """Part of the frames of such a table that sound like a pause, though they may come with certain phones."""
+    """Return the fraction of frames that resemble pauses, including sounds that occur with certain phones."""
     return float(np.mean(table.frames[:, -1] < CERTAIN))
 
 
 def _said(graphs: Sequence[StateGraph]) -> np.ndarray | None:
-    """How often each unit stands in every transcript, float64 (n_utterances, n_units); None where that is too large."""
+    """Count each unit in every transcript, float64 (n_utterances, n_units); None if the array would be too large."""
     n_units = 1 + max(int(graph.arc_unit.max(initial=0)) for graph in graphs)
     if n_units * len(graphs) > _MAX_COUNTS:
         return None
@@ -85,7 +84,7 @@ def _said(graphs: Sequence[StateGraph]) -> np.ndarray | None:
 
 
 def pause_share(table: FrameTable) -> float:
-    """Part of the frames of a table from `with_evidence` that sound like a pause."""
+    """Return the fraction of frames of a table from `with_evidence` with evidence for a pause."""
     return float(np.mean(table.frames[:, -1] < 0.0))
 
 
@@ -98,25 +97,16 @@ def first_models(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[GaussianMixtures, np.ndarray]:
-    """One Gaussian a state, and self-loops, from the evidence for speech.
+    """Estimate one Gaussian per state, and self-loops, from the evidence for speech.
 
-    Parameters
-    ----------
-    table : FrameTable
-        From `with_evidence`.
-    overall : GaussianMixtures
-        One Gaussian of all frames for every state: what a state that is hardly seen keeps.
-    variance_floor : float64 (n_features,)
+    `table`: from `with_evidence`. `overall`: one Gaussian of all frames for every state; states with few frames keep
+    it. `variance_floor`: float64 (n_features,). Raises AlignmentError if no utterance is long enough for its
+    transcript.
 
     Returns
     -------
     mixtures, self_loops
-        The latter float64 (n_units,). Neither depends on the workers.
-
-    Raises
-    ------
-    AlignmentError
-        If no utterance is long enough for its transcript.
+        `self_loops` is float64 (n_units,). The result does not depend on the workers.
     """
     self_loops = _first_self_loops(table, graphs, topology)
     items = ((batch, [graphs[name] for name in batch.ids]) for batch in table.batches())
@@ -140,7 +130,7 @@ def first_models(
 
 
 def _first_self_loops(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> np.ndarray:
-    """Speech lasts as long as there is of it, silence rather long."""
+    """Set self-loops from the amount of speech per unit, and a fixed mean duration of silence."""
     n_units = sum(shortest_path_frames(graphs[name]) for name in table.ids)
     spoken = int((table.frames[:, -1] > 0).sum())
     self_loops = np.full(topology.n_units, 1.0 - 1.0 / max(_SPEECH_FRAMES, spoken / max(1, n_units)))
@@ -153,7 +143,7 @@ Moments = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _expected_moments(item: tuple[FrameTable, list[StateGraph]], constants: tuple[Topology, np.ndarray]) -> Moments:
-    """Expected counts (n_states,), sums and sums of squares (n_states, n_features), stays and visits (n_units,)."""
+    """Sum expected counts (n_states,), sums and sums of squares (n_states, n_features), stays and visits (n_units,)."""
     batch, graphs = item
     topology, self_loops = constants
     moments = _no_moments(topology.n_states, batch.n_features - 1, topology.n_units)
@@ -181,7 +171,7 @@ def _no_moments(n_states: int, n_features: int, n_units: int) -> Moments:
 def _expect(
     evidence: np.ndarray, graph: StateGraph, topology: Topology, self_loops: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Probability of every state in every frame, and expected stays and visits; None if no path fits."""
+    """Return the state posteriors, and expected stays and visits; None if no path fits."""
     n_frames = len(evidence)
     if n_frames * graph.n_arcs <= _MAX_LATTICE:
         scores = np.repeat(evidence[:, None], topology.n_states, axis=1)

@@ -1,4 +1,4 @@
-"""fMLLR: an affine map of a speaker's frames under which the mixtures make them most likely.
+"""fMLLR: an affine transform of a speaker's frames that maximizes their likelihood under the mixtures.
 
 Gales (1998), "Maximum likelihood linear transformations for HMM-based speech recognition", section 4 ("constrained
 model-space transforms").
@@ -22,36 +22,31 @@ from discriminants.util.blas_threads import one_blas_thread
 
 _BLOCK_FRAMES = 1024
 MAX_SILENCE = 0.25
-"""Frames of silence that count in a map for each frame of speech: what lies between words is seldom the speaker's."""
+"""Maximum ratio of silence frames to speech frames in the statistics; background noise is rarely speaker-specific."""
 
 SpeakerMaps = Mapping[str, AffineTransform]
-"""By name of the speaker."""
+"""Transforms by speaker name."""
 
 
 class FmllrSettings(Settings):
-    """How the map of a speaker is estimated."""
+    """Settings for estimating a speaker's transform."""
 
     prior: float = Field(50.0, ge=0, le=1e9)
-    """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity. For maps
-    whose prior is not learnt."""
+    """Weight of the identity, in frames, for transforms without a learned prior."""
     fmllr_basis_prior: float = Field(2000.0, ge=0, le=1e9)
-    """Frames that count beside a speaker's own where the maps of three training speakers are known; they hold the map
-    to the likeliest of those that differ as these do, which is found first."""
+    """Weight of the prior, in frames, if the transforms of at least three training speakers are known. It pulls the
+    rows toward the maximum a posteriori transform."""
     iterations: int = Field(2, ge=1, le=1000)
-    """How often the posteriors of the Gaussians are computed anew."""
+    """Number of times that the Gaussian posteriors are recomputed."""
 
 
 def fmllr_statistics(
     mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: AffineTransform
 ) -> RowStatistics:
-    """What frames say of a map, with posteriors of the Gaussians as they are under another map.
+    """Accumulate the statistics of a transform, with Gaussian posteriors computed under `frame_map`.
 
-    Parameters
-    ----------
-    frames : float32 (n_frames, n_features)
-        As they are before any map.
-    states : int32 (n_frames,)
-        -1 leaves a frame out.
+    `frames`, float32 (n_frames, n_features): untransformed frames. `states`, int32 (n_frames,): -1 leaves a frame out.
+    `frame_map`: current transform.
     """
     n_features = frames.shape[1]
     upper = np.triu_indices(n_features + 1)
@@ -68,9 +63,9 @@ def fmllr_statistics(
 
 
 def expected_statistics(mixtures: GaussianMixtures) -> RowStatistics:
-    """What the mixtures expect of one frame, all states being alike; the best map for it is the identity.
+    """Return the expected statistics of one frame over equally likely states; the best transform is the identity.
 
-    With frames of the Gaussians themselves, E[x x'] = diag(sigma^2) + mu mu'.
+    For frames drawn from the Gaussians, E[x x'] = diag(sigma^2) + mu mu'.
     """
     weights = softmax(mixtures.log_weights, axis=1).ravel() / len(mixtures.log_weights)
     n_features = mixtures.means.shape[2]
@@ -95,14 +90,24 @@ def fit_fmllr(
     among: np.ndarray | None = None,
     prior: FmllrPrior | None = None,
 ) -> AffineTransform:
-    """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
+    """Estimate the transform of one speaker.
 
-    Without frames, and where the statistics do not determine it, it is the identity, or with `prior` its mean. Where
-    the prior counts more than the frames, the posteriors follow from the likeliest map of those that it foretells, and
-    rows are found once, at the end.
-    `expected` are the statistics that `expected_statistics` finds, where they are known already. With `among`, float64
-    (m, n_features, n_features), the matrix is one of these, with the scale and the offset of its rows that are best for
-    it.
+    Without frames, or if the statistics do not determine it, the result is the identity, or the mean of `prior`. If the
+    prior outweighs the frames, the posteriors are recomputed under the maximum a posteriori transform, and the rows are
+    optimized once, at the end.
+
+    Parameters
+    ----------
+    frames, states
+        As in `fmllr_statistics`.
+    start : AffineTransform, optional
+        Initial transform.
+    expected : RowStatistics, optional
+        Result of `expected_statistics`, if already known.
+    among : float64 (m, n_features, n_features), optional
+        Candidate matrices; the best one is used with the best scale and offset of each row.
+    prior : FmllrPrior, optional
+        Prior learned from other speakers.
     """
     n_features = frames.shape[1]
     usual = identity_map(n_features) if prior is None else _as_map(prior.mean.astype(np.float64))
@@ -119,7 +124,7 @@ def fit_fmllr(
                 coordinates = prior.map_estimate(statistics, coordinates)
                 near = prior.at(coordinates)
                 if left and statistics.count < settings.fmllr_basis_prior:
-                    frame_map = _as_map(near)  # what rows add is little beside it, and dear
+                    frame_map = _as_map(near)  # optimizing rows would change little here and is slow
                     continue
                 statistics += expected_under(one_frame, near) * settings.fmllr_basis_prior
             np.linalg.cholesky(statistics.second)
@@ -149,22 +154,11 @@ def fit_speakers(
     silence: Sequence[int] = (),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, AffineTransform]:
-    """The map of every speaker of a table of frames.
+    """Estimate the transform of every speaker of a table.
 
-    Parameters
-    ----------
-    states : int32 (n_frames,)
-        -1 leaves a frame out.
-    start : mapping of speaker to AffineTransform, optional
-        Where to begin; the identity unless given.
-    among : float64 (m, n_features, n_features), optional
-        The matrices to choose from; any is allowed unless given.
-    expected : RowStatistics, optional
-        From `expected_statistics`, where they are known already.
-    prior : FmllrPrior, optional
-        What is known of speakers' maps.
-    silence : sequence of int, optional
-        States of silence, most frames of which are left out where they are many beside those of speech.
+    `states`, int32 (n_frames,): -1 leaves a frame out. `start`: initial transforms; the identity by default. `among`,
+    `expected`, `prior`: as in `fit_fmllr`. `silence`: states of silence; most of their frames are left out if silence
+    is long compared with speech.
     """
     rows: dict[str, list[np.ndarray]] = {}
     for number, speaker in enumerate(table.speakers):
@@ -183,7 +177,7 @@ def fit_speakers(
 
 
 def mostly_speech(states: np.ndarray, silence: Sequence[int]) -> np.ndarray:
-    """States of frames, int32 (n_frames,), with -1 for silence beyond `MAX_SILENCE` of the speech, evenly spaced."""
+    """Set states of silence beyond `MAX_SILENCE` of the speech, evenly spaced, to -1; int32 (n_frames,)."""
     silent = np.flatnonzero(np.isin(states, silence))
     n_kept = int(MAX_SILENCE * (np.count_nonzero(states >= 0) - len(silent)))
     if len(silent) <= n_kept:
@@ -205,7 +199,7 @@ def _fit_speaker(
 
 
 def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:
-    """The table with every speaker's frames mapped; those of speakers without a map stay."""
+    """Transform every speaker's frames; frames of speakers without a transform stay."""
     frames = np.array(table.frames, np.float32)
     for number, speaker in enumerate(table.speakers):
         if speaker in maps:
@@ -216,7 +210,7 @@ def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:
 def _soft_gaussians(
     mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: AffineTransform
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Blocks of frames, float64, each with the mean precision of its Gaussians, and of precision times mean, (n, d)."""
+    """Yield blocks of frames, float64 (n, d), with the mean precision, and precision times mean, of their Gaussians."""
     used = np.flatnonzero((states >= 0) & np.isfinite(frames).all(axis=1))
     used = used[np.argsort(states[used], kind="stable")]
     for start in range(0, len(used), _BLOCK_FRAMES):

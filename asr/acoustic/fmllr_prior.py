@@ -1,10 +1,10 @@
-"""What the maps of training's speakers foretell of another speaker's, so that seconds of speech are enough for a map.
+"""Prior distribution of speakers' transforms, so that seconds of speech are enough to estimate one.
 
-Maps of speakers differ in few directions. They are found by principal components, in the metric of the auxiliary
-function, as of the basis for maps of Povey and Yao (2012), "A basis representation of constrained MLLR transforms for
-robust adaptation"; beside them each direction has its variance among the speakers, so that a map's coordinates have a
-normal prior (maximum a posteriori: Chesta, Siohan and Lee 1999; eigenspaces of speakers: Kuhn, Junqua, Nguyen and
-Niedzielski 2000), and nothing has to be decided by how long a speaker has spoken.
+Transforms of speakers differ in few directions. These are principal components in the metric of the auxiliary function
+(Povey and Yao 2012, "A basis representation of constrained MLLR transforms for robust adaptation"). Each direction has
+its variance among the training speakers, so the coordinates of a transform have a normal prior (maximum a posteriori:
+Chesta, Siohan and Lee 1999; eigenvoices: Kuhn, Junqua, Nguyen and Niedzielski 2000). The number of directions need not
+depend on the amount of speech.
 """
 
 from collections.abc import Sequence
@@ -17,40 +17,32 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from asr.acoustic.constrained_transforms import RowStatistics
 
 MIN_SPEAKERS = 3
-"""From whose maps a prior is learnt; fewer tell too little of how speakers differ."""
+"""Minimum number of training speakers for a prior."""
 MAX_DIRECTIONS = 30
-"""That are kept: thirty recognize as a hundred do."""
+"""Maximum number of directions; 30 recognize as well as 100."""
 _STEPS, _HALVINGS, _MIN_GAIN = 20, 30, 1e-6
 _LITTLE = 1.0
-"""Of the log-likelihood: a step that promises less is near enough that the second derivative hardly changes."""
+"""Expected gain in log-likelihood below which a step reuses the second derivative."""
 
 
 @dataclass(frozen=True)
 class FmllrPrior:
-    """A normal distribution of maps (A b): their mean, and directions in which they differ.
+    """Normal distribution of transforms (A b): their mean, and the directions in which they differ."""
 
-    Attributes
-    ----------
-    mean : float32 (n, n + 1)
-        Its matrix can be inverted.
-    directions : float32 (m, n, n + 1)
-        Each times the deviation of the speakers' maps along it.
-    """
-
-    mean: np.ndarray
-    directions: np.ndarray
+    mean: np.ndarray  # float32 (n, n + 1), with invertible matrix
+    directions: np.ndarray  # float32 (m, n, n + 1), each scaled by its standard deviation
 
     def at(self, coordinates: np.ndarray) -> np.ndarray:
-        """The map mean + sum_k coordinates_k directions_k, float64 (n, n + 1)."""
+        """Return the transform mean + sum_k coordinates_k directions_k, float64 (n, n + 1)."""
         mean, directions = self._doubles
         return mean + np.tensordot(coordinates, directions, 1)
 
     def map_estimate(self, statistics: RowStatistics, start: np.ndarray | None = None) -> np.ndarray:
-        """Coordinates of the map of the largest auxiliary function less half their square sum, float64 (m,).
+        """Return the coordinates, float64 (m,), that maximize the auxiliary function minus half their squared norm.
 
-        Newton's method from `start` (the mean unless given), each step halved until it gains. The second derivative is
-        that of the auxiliary function's quadratic part and of log|det A|, count tr(A^-1 D_k A^-1 D_l), where that is
-        positive definite, and else without the latter; it stays as it is where a step promises little.
+        Newton's method from `start` (default: the mean), with step halving. The second derivative includes that of
+        log|det A|, count tr(A^-1 D_k A^-1 D_l), if the sum is positive definite. It is reused while the expected gain
+        is small.
         """
         mean, directions = self._doubles
         n_rows = len(mean)
@@ -93,7 +85,7 @@ class FmllrPrior:
 
     @cached_property
     def _squares(self) -> np.ndarray:
-        """What the directions add to the matrix, float64 (m, n n)."""
+        """The matrix parts of the directions, float64 (m, n n)."""
         directions = self._doubles[1]
         return np.ascontiguousarray(directions[:, :, :-1]).reshape(len(directions), -1)
 
@@ -105,16 +97,11 @@ class FmllrPrior:
 def fit_fmllr_prior(
     maps: Sequence[np.ndarray], expected: RowStatistics, others: Sequence[np.ndarray] = ()
 ) -> FmllrPrior | None:
-    """The prior that maps of speakers have in common; None of fewer than three, and of maps that do not differ.
+    """Estimate the prior from transforms of speakers; None for fewer than three or if they do not differ.
 
-    Parameters
-    ----------
-    maps : float64 (n, n + 1) each
-    expected : RowStatistics
-        Of one frame, as the mixtures expect it (`asr.acoustic.fmllr.expected_statistics`): its second derivatives are
-        the metric in which maps differ.
-    others : float64 (n, n + 1) each
-        Further maps, of speakers who are made up of these.
+    `maps`: float64 (n, n + 1) each. `expected`: expected statistics of one frame
+    (`asr.acoustic.fmllr.expected_statistics`); `second` is the metric. `others`, float64 (n, n + 1) each: transforms of
+    simulated speakers, derived from the same speakers.
     """
     if len(maps) < MIN_SPEAKERS:
         return None
@@ -136,9 +123,9 @@ def fit_fmllr_prior(
 
 
 def expected_under(expected: RowStatistics, transform: np.ndarray) -> RowStatistics:
-    """What mixtures expect of one frame for which this map, float64 (n, n + 1), is the best one.
+    """Return the expected statistics of one frame whose best transform is `transform`, float64 (n, n + 1).
 
-    `expected` has the identity as its best map; its frames y come from frames x with y = A x + b.
+    The best transform of `expected` is the identity; its frames y come from frames x with y = A x + b.
     """
     n_rows = len(transform)
     inverse = np.eye(n_rows + 1)
@@ -149,7 +136,7 @@ def expected_under(expected: RowStatistics, transform: np.ndarray) -> RowStatist
 
 
 def _factors(matrix: np.ndarray) -> tuple[np.ndarray, bool] | None:
-    """Cholesky's, as `cho_solve` takes them; None where the matrix is not positive definite."""
+    """Return the Cholesky factors for `cho_solve`; None if the matrix is not positive definite."""
     try:
         factors: tuple[np.ndarray, bool] = cho_factor(matrix, check_finite=False)
     except LinAlgError:

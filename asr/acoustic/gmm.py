@@ -1,4 +1,4 @@
-"""Gaussian mixtures with diagonal covariances, one mixture a state; evaluation and EM as matrix products."""
+"""Gaussian mixtures with diagonal covariances, one mixture per state; evaluation and EM as matrix products."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,37 +8,30 @@ import numpy as np
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 MIN_FRAMES_OF_STATE = 8.0
-"""From which a state is re-estimated, if only with one component."""
-_FURTHER_ROW = 8  # places of a component that a row costs beside its own
-_BLOCK = 16384  # frames whose responsibilities are held at a time
+"""Minimum number of frames for re-estimating a state, even with a single component."""
+_FURTHER_ROW = 8  # fixed cost of an additional row, in components
+_BLOCK = 16384  # frames per block of responsibilities
 
 
 @dataclass(frozen=True)
 class GaussianMixtures:
-    """Mixtures of all states, padded to the largest number of components.
+    """Mixtures of all states, padded to the largest number of components."""
 
-    Attributes
-    ----------
-    log_weights : float64 (n_states, n_components)
-        -inf where a state has fewer components.
-    means, variances : float64 (n_states, n_components, n_features)
-    """
-
-    log_weights: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
+    log_weights: np.ndarray  # float64 (n_states, n_components), -inf for padding
+    means: np.ndarray  # float64 (n_states, n_components, n_features)
+    variances: np.ndarray  # float64 (n_states, n_components, n_features)
 
     @property
     def n_components(self) -> int:
-        """Most components that a state may have."""
+        """Largest number of components of a state."""
         return int(self.log_weights.shape[1])
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The live components in rows of equal length: component of every place, -1 for none, and state of every row.
+        """Components in rows of equal length: the component of every place (-1 for none), and the state of every row.
 
-        The first rows are those of the states in turn; a state with more components than a row holds has others behind
-        these. The length is that which costs least: a row behind the first ones takes as long as some eight places.
+        The first row of every state comes first, then additional rows for states with more components. The row length
+        minimizes the cost; an additional row costs as much as eight places.
         """
         live = np.isfinite(self.log_weights)
         counts = live.sum(axis=1)
@@ -58,9 +51,9 @@ class GaussianMixtures:
 
     @cached_property
     def _projection(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights and offsets under which [x^2, x] gives the log density of every component of every row.
+        """Weights and offsets that map [x^2, x] to the log density of every component of every row.
 
-        Columns are sorted by component, then row: reductions over components then run along contiguous rows.
+        Columns are sorted by component, then row, so that reductions over components run along contiguous rows.
         """
         n_features = self.means.shape[2]
         components, states = self._rows
@@ -77,7 +70,7 @@ class GaussianMixtures:
 
     @cached_property
     def _state_projections(self) -> tuple[np.ndarray, np.ndarray]:
-        """As `_projection`, a state at a time and without what a state's components have in common."""
+        """Like `_projection`, for one state at a time and without the terms common to a state's components."""
         live = np.isfinite(self.log_weights)
         precision = 1.0 / np.where(live[:, :, None], self.variances, 1.0)
         scaled = self.means * precision
@@ -86,15 +79,9 @@ class GaussianMixtures:
         return np.ascontiguousarray(weights.transpose(0, 2, 1)), offset
 
     def log_likelihood(self, frames: np.ndarray, block: int = 512) -> np.ndarray:
-        """Natural log density of every frame under every state.
+        """Return the natural log density of every frame under every state, float32 (n_frames, n_states).
 
-        Parameters
-        ----------
-        frames : float32 (n_frames, n_features)
-
-        Returns
-        -------
-        float32 (n_frames, n_states)
+        `frames`: float32 (n_frames, n_features). `block`: frames evaluated at a time.
         """
         weights, offset = self._projection
         components, states = self._rows
@@ -124,20 +111,20 @@ class GaussianMixtures:
         variance_smoothing: float = 0.0,
         map_states: Callable[..., Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]] = map,
     ) -> "GaussianMixtures":
-        """One EM step (Dempster, Laird and Rubin 1977).
+        """Do one EM step (Dempster, Laird and Rubin 1977).
 
         Parameters
         ----------
         frames_of_state : callable
-            Gives the frames of a state, float32 (n, n_features), and their weights, float64 (n,), or None for ones.
+            Returns the frames of a state, float32 (n, n_features), and their weights, float64 (n,), or None for ones.
         variance_floor : float64 (n_features,)
         minimum_count : float
-            Components that account for fewer frames are dropped, unless they are their state's only one. States of
-            fewer frames stay as they are, where these are not eight at least.
+            Components with fewer frames are dropped, except the only one of a state. States with fewer frames than this
+            and fewer than 8 stay unchanged.
         variance_smoothing : float
-            As so many frames the variance of all frames of the state counts in that of each component (maximum a
-            posteriori, Gauvain and Lee 1994): components of few frames are not sharper than these can tell. Where the
-            state's components have more frames than that on average, it counts less, by the square of how many more.
+            Weight, in frames, of the state's overall variance in that of each component (maximum a posteriori, Gauvain
+            and Lee 1994). If the components have more frames on average, the weight falls with the square of the ratio.
+            0 disables it.
         map_states : callable
             `map`, or an executor's.
         """
@@ -188,7 +175,7 @@ class GaussianMixtures:
         return log_weights, means, variances
 
     def responsibilities(self, state: int, frames: np.ndarray) -> np.ndarray:
-        """P(component | frame, state), float64 (n_frames, n_components), of frames, float64 (n_frames, n_features)."""
+        """Return P(component | frame, state), float64 (n_frames, n_components), of float64 (n_frames, n_features)."""
         weights, offset = self._state_projections
         found = np.concatenate([frames * frames, frames], axis=1) @ weights[state] + offset[state]
         found -= found.max(axis=1, keepdims=True)
@@ -197,9 +184,9 @@ class GaussianMixtures:
         return found
 
     def mean_gaussians(self, state: int, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean precision of the components, and of precision times mean, by their responsibilities for every frame.
+        """Return the posterior mean of precision, and of precision times mean, for every frame.
 
-        frames and both results : float64 (n_frames, n_features)
+        `frames` and both results are float64 (n_frames, n_features).
         """
         weights, _ = self._state_projections
         found = self.responsibilities(state, frames) @ weights[state].T
@@ -207,20 +194,20 @@ class GaussianMixtures:
         return -2.0 * found[:, :n_features], found[:, n_features:]
 
     def for_states(self, states: np.ndarray) -> "GaussianMixtures":
-        """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
+        """Return mixtures whose state i is state `states[i]` of these; int (n_states,)."""
         return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
 
     def collapsed(self) -> "GaussianMixtures":
-        """One Gaussian a state, with the mean and the variance that its mixture has."""
+        """Return one Gaussian per state with the mean and variance of its mixture."""
         weights = np.exp(self.log_weights - np.logaddexp.reduce(self.log_weights, axis=1, keepdims=True))[:, :, None]
         means = (weights * self.means).sum(axis=1, keepdims=True)
         variances = (weights * (self.variances + (self.means - means) ** 2)).sum(axis=1, keepdims=True)
         return GaussianMixtures(np.zeros(means.shape[:2]), means, variances)
 
     def split(self, offset: float = 0.2, states: Sequence[int] | None = None) -> "GaussianMixtures":
-        """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean.
+        """Split every component in two, `offset` standard deviations above and below its mean.
 
-        With `states` those of these states alone; the others keep what they have.
+        With `states`, only components of these states are split.
         """
         chosen = np.full(len(self.means), states is None)
         chosen[list(states or ())] = True
@@ -234,7 +221,7 @@ class GaussianMixtures:
 
 
 def single_gaussians(mean: np.ndarray, variance: np.ndarray, n_states: int) -> GaussianMixtures:
-    """The same Gaussian for every state: where a flat start begins."""
+    """Return the same Gaussian for every state, for a flat start."""
     return GaussianMixtures(
         np.zeros((n_states, 1)), np.tile(mean, (n_states, 1, 1)), np.tile(variance, (n_states, 1, 1))
     )

@@ -1,4 +1,4 @@
-"""GMM-HMM training from a flat start: align, re-estimate, split the mixtures, again."""
+"""GMM-HMM training from a flat start: align, re-estimate, split the mixtures, repeat."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,13 +30,13 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 MIN_OCCUPANCY = 1e-4
-MIN_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
-MAX_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
-PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
-LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
-BROADENING = 4  # re-estimations after silence is split, and realignments when it has all of its Gaussians
-FOLDS = 10  # of the utterances, each told by models of the others where it may be silent
-LEARNT_BY = 4  # Gaussians a state, with which silence is told well enough to begin anew
+MIN_PAUSES = 0.05  # of the frames: with fewer pauses, start by equal division
+MAX_PAUSES = 0.4  # of the frames: with more pauses, their sounds vary too much to be identified by their mean
+PAUSES_KEPT = 0.85  # fraction of the pause frames that silence must keep after equal division
+LITTLE_SPEECH = 500.0  # frames per unit: with fewer, equal division is too inaccurate
+BROADENING = 4  # re-estimations after splitting silence, and realignments with all of its Gaussians
+FOLDS = 10  # of the utterances; the models of the others find silence in each
+LEARNT_BY = 4  # Gaussians per state with which silence is reliable enough for a restart
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 Transform = Literal["none", "lda-mllt"]
@@ -44,33 +44,31 @@ FlatStartMethod = Literal["auto", "changes", "pauses", "equal"]
 
 
 class GrowthSettings(Settings):
-    """How mixtures are grown from single Gaussians."""
+    """Settings for growing mixtures from single Gaussians."""
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8, 16), min_length=1, max_length=11)
-    """Numbers of components at which a model is handed out; each twice the one before."""
+    """Numbers of components at which a model is returned; each is twice the previous one."""
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
-    """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
-    the usual ones, the last repeated."""
+    """Realignments at each number of components. If only `mixtures` is given, the defaults are used and the last is
+    repeated."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
     transform: Transform = "none"
-    """`lda-mllt`: mixtures of these states are grown anew from spliced frames with LDA and MLLT."""
+    """`lda-mllt`: grow the mixtures again from spliced frames with LDA and MLLT."""
     min_gaussian_count: float = Field(MIN_FRAMES, ge=1, le=1e9)
-    """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
+    """Gaussians with fewer frames are dropped, except the only one of a state."""
     variance_smoothing: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
-    """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; less, by the
-    square, where these have more frames than that; 0 for not at all. Of little speech the Gaussians would else be
-    sharper than their frames can tell."""
+    """Strength of variance smoothing, in frames: each Gaussian's variance is interpolated with its state's overall
+    variance. The weight falls with the square of the frames per Gaussian above this number. 0 disables smoothing."""
 
     silence_gaussian_ratio: Literal[1, 2, 4, 8] = 1
-    """Times as many components have the states of silence, where there are frames for them: between words may lie the
-    noise of every room."""
+    """Factor on the number of Gaussians of silence states, which may have to model varied background noise."""
 
     recording_noise_model: bool = False
-    """Whether the model learns what pauses sound like, so that a recording's own noise counts beside all others' when
-    it is recognized, and keeps words away where it is heard."""
+    """Whether the model learns the sound of pauses. A recording's own noise then counts in recognition, and words are
+    less likely in it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -86,7 +84,7 @@ class GrowthSettings(Settings):
         return {**values, "iterations": (usual + usual[-1:] * numbers)[:numbers]}
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
-        """As of every table of settings."""
+        """Yield inconsistent settings."""
         mixtures, iterations = list(self.mixtures), list(self.iterations)
         if mixtures != [2**number for number in range(len(mixtures))]:
             yield "mixtures", f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before"
@@ -98,32 +96,32 @@ class GrowthSettings(Settings):
 
 
 class GmmSettings(GrowthSettings):
-    """How the mixtures are grown, and from what."""
+    """Settings of the mixtures and of the flat start."""
 
     start: FlatStartMethod = "auto"
-    """What the first models are made of: `equal` (every utterance divided evenly among its states), `changes` (where
-    the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
-    `changes` of little speech, else `equal`, unless that loses the silence."""
+    """Flat start: `equal` (every utterance is divided evenly among its states), `changes` (at changes in the sound),
+    `pauses` (pause-like frames are silence, the rest is divided softly), or `auto`. `auto` uses `changes` for little
+    speech, otherwise `equal`, or `pauses` if `equal` loses the silence."""
     flat_start_restarts: int = Field(0, ge=0, le=10)
-    """How often training then begins anew: silence is what models of four Gaussians took for it, also such as have not
-    heard the utterance, or what sounded like a pause before, and what lies between is divided softly. What the first
-    division gave to the wrong phone no realignment takes away."""
+    """Number of restarts of the flat start. Each uses the silence found by models with four Gaussians, including models
+    trained without the utterance, together with the earlier pauses. Restarts correct errors of the first division that
+    realignment cannot."""
 
     @property
     def before_restart(self) -> list[tuple[int, int]]:
-        """Numbers of components, and re-alignments at each, after which training begins anew."""
+        """Numbers of components, and realignments at each, before a restart."""
         return [pair for pair in zip(self.mixtures, self.iterations, strict=True) if pair[0] <= LEARNT_BY]
 
     @property
     def n_realignments(self) -> int:
-        """From a flat start to the last mixtures."""
+        """Realignments from a flat start to the last mixtures."""
         broadening = BROADENING if self.silence_gaussian_ratio > 1 else 0
         before = broadening + sum(iterations for _, iterations in self.before_restart)
         return self.flat_start_restarts * before + broadening + sum(self.iterations)
 
 
 class TiedGmmSettings(GrowthSettings):
-    """How those of states in context are grown: states have fewer frames, and begin better."""
+    """Settings for the mixtures of context-dependent states, which have fewer frames and start from an alignment."""
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8), min_length=1, max_length=11)
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (4, 4, 4, 4)
@@ -131,7 +129,7 @@ class TiedGmmSettings(GrowthSettings):
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Which states the frames of a corpus belong to, and how often units were entered and held.
+    """State occupancies of a corpus, and how often units were entered and held.
 
     `frames[starts[s]:starts[s + 1]]` are the frames of state s, with `weights` (None for ones).
     """
@@ -145,7 +143,7 @@ class Occupancy:
     failed: Mapping[str, Fault]
 
     def without(self, rows: np.ndarray) -> "Occupancy":
-        """The same, but the states have nothing of these frames, bool (n_frames,)."""
+        """Remove these frames, bool (n_frames,), from all states."""
         kept = ~rows[self.frames]
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         weights = None if self.weights is None else self.weights[kept]
@@ -163,7 +161,9 @@ def train_gmm(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
-    """Grow GMM-HMMs from a flat start, or from Gaussians that are there.
+    """Train GMM-HMMs from a flat start or from given Gaussians.
+
+    Raises AlignmentError if no utterance can be aligned.
 
     Parameters
     ----------
@@ -172,24 +172,19 @@ def train_gmm(
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
     first : Models, optional
-        Single Gaussians of the states (those of silence have as many as `silence_gaussian_ratio` says) and self-loops
-        of the units, in the place of a flat start.
+        Initial Gaussians and self-loops, instead of a flat start. Speech states have one Gaussian, silence states
+        `silence_gaussian_ratio`.
     frame_shift : float
-        Seconds from one frame to the next.
+        Seconds between frames.
     progress : callable, optional
-        Called after every realignment with the number done so far, of `settings.n_realignments` from a flat start, of
-        `sum(settings.iterations)` from Gaussians that are there.
+        Called after every realignment with the number done. The total is `settings.n_realignments` from a flat start,
+        otherwise `sum(settings.iterations)`.
 
     Yields
     ------
     n_components, model, curve
         At every number of components in the settings; the curve holds the log-likelihood per frame before each
         re-estimation at that number.
-
-    Raises
-    ------
-    AlignmentError
-        If no utterance at all can be aligned.
     """
     with ThreadPoolExecutor(n_threads(workers)) as pool, threadpool_limits(1):
         training = _Training(table, graphs, topology, settings, frame_shift, workers, pool, progress)
@@ -208,7 +203,7 @@ def train_gmm(
 
 @dataclass(frozen=True)
 class _GmmState:
-    """Models, the occupancy that they were last estimated from, and log-likelihoods per frame before each estimate."""
+    """Models, the occupancy of their last estimate, and the log-likelihood per frame before each estimate."""
 
     models: Models
     occupancy: Occupancy
@@ -216,7 +211,7 @@ class _GmmState:
 
 
 class _Training:
-    """The steps of one training, which share its frames and transcripts."""
+    """The steps of one training, with its frames and transcripts."""
 
     def __init__(
         self,
@@ -236,7 +231,7 @@ class _Training:
         self.done = 0
 
     def flat_start(self) -> _GmmState:
-        """Single Gaussians, but all of silence's, from nothing; as often anew as the settings want."""
+        """Return single Gaussians (several for silence), after the restarts of the settings."""
         guided = None if self.settings.start == "equal" else with_evidence(self.table, self.graphs, self.frame_shift)
         current = self.with_broad_silence(self.first(self.settings.start, guided))
         for number in range(1, self.settings.flat_start_restarts + 1):
@@ -248,7 +243,7 @@ class _Training:
         return current
 
     def first(self, start: FlatStartMethod, guided: FrameTable | None) -> _GmmState:
-        """Single Gaussians, realigned; the guide tells pauses from speech, and `start` what is made of that."""
+        """Return realigned single Gaussians from the given flat start; `guided` has the evidence for pauses."""
         if guided is None:
             return self.from_division(flat_alignment(self.table, self.graphs, self.topology))
         paused = pause_share(guided)
@@ -283,7 +278,7 @@ class _Training:
         return self.realign(models, self.settings.iterations[0])
 
     def with_broad_silence(self, current: _GmmState) -> _GmmState:
-        """All of silence's Gaussians, before the others grow: these must not learn the noise between words."""
+        """Split the Gaussians of silence before the others, so that speech states do not learn background noise."""
         if self.settings.silence_gaussian_ratio == 1:
             return current
         models = self.split(
@@ -298,7 +293,7 @@ class _Training:
     def realign(
         self, models: Models, iterations: int, guided: FrameTable | None = None, earlier: Sequence[float] = ()
     ) -> _GmmState:
-        """So often aligned and estimated anew. With a guide, the evidence for pauses has a say in it."""
+        """Align and re-estimate repeatedly; with `guided`, the evidence for pauses is added to the scores."""
         curve = list(earlier)
         for _ in range(iterations):
             seen = self.table if guided is None else guided
@@ -311,7 +306,7 @@ class _Training:
         return _GmmState(models, occupancy, curve)
 
     def occupied(self, models: Models, seen: FrameTable, *, guided: bool = False) -> Occupancy:
-        """Of utterances of the table; with a guide, their frames have the evidence for pauses as one more column."""
+        """Return the occupancy of utterances; if `guided`, their last column is the evidence for pauses."""
         mixtures, self_loops = models
         model = GuidedMixtures(mixtures, self.n_silence_states) if guided else mixtures
         if self.settings.training == "baum-welch":
@@ -323,7 +318,7 @@ class _Training:
         return _reestimate(models[0], self.table, occupancy, self.floor, self.settings, self.pool)
 
     def pause_sounds(self, current: _GmmState) -> PauseSounds | None:
-        """What silence and speech sound like, if the settings want the model to know."""
+        """Learn the sounds of silence and speech if the settings ask for it."""
         if not self.settings.recording_noise_model:
             return None
         silent = _part_in(current.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
@@ -331,10 +326,10 @@ class _Training:
         return PauseSounds.learnt(self.table, silent, aligned & ~silent, self.frame_shift)
 
     def silence_found(self, current: _GmmState) -> np.ndarray:
-        """Where an utterance is silent by these models, or by models of the others' states alone, bool (n_frames,).
+        """Find silence by these models or by models trained without the utterance, bool (n_frames,).
 
-        A model that has learnt from a recording may know its noise as part of a word, and finds that again; one that
-        has not heard it does not.
+        A model may have learned the noise of a recording as part of a word; a model trained without the recording has
+        not.
         """
         silent = _part_in(current.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
         names = [name for name in self.table.ids if name not in current.occupancy.failed]
@@ -349,13 +344,13 @@ class _Training:
         return silent
 
     def of_states(self, occupancy: Occupancy) -> Models:
-        """Mixtures grown to `LEARNT_BY` Gaussians, all of silence's before the others, without realigning."""
+        """Grow mixtures to `LEARNT_BY` Gaussians, silence first, without realigning."""
         models = self.reestimate((self.overall, uniform_self_loops(self.topology)), occupancy)
         models = self.split(models, occupancy, self.settings.silence_gaussian_ratio, self.topology.silence_states)
         return self.split(models, occupancy, LEARNT_BY)
 
     def split(self, models: Models, occupancy: Occupancy, factor: int, states: Sequence[int] | None = None) -> Models:
-        """So many times the Gaussians, a power of two, of these states or all, without realigning."""
+        """Multiply the Gaussians of these states (default: all) by a power of two, without realigning."""
         for _ in range(factor.bit_length() - 1):
             models = models[0].split(states=states), models[1]
             for _ in range(BROADENING):
@@ -363,7 +358,7 @@ class _Training:
         return models
 
     def heard_silence(self, silent: np.ndarray, guided: FrameTable | None) -> FrameTable:
-        """The table with evidence for pauses: this silence, and what sounded like a pause before."""
+        """Return the table with evidence for pauses from this silence and the earlier pauses."""
         if guided is not None:
             silent = silent | (guided.frames[:, -1] < 0)
         evidence = np.where(silent, -CERTAIN, CERTAIN).astype(np.float32)
@@ -403,7 +398,7 @@ def _hard_occupancy(aligned: AlignedTable, n_states: int) -> Occupancy:
 
 
 def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph], n_units: int) -> bool:
-    """Whether there are few frames for each of the units that the transcripts have."""
+    """Check whether there are few frames for each unit of the transcripts."""
     used = np.zeros(n_units, bool)
     for name in table.ids:
         used[graphs[name].arc_unit] = True
@@ -411,14 +406,14 @@ def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph], n_units: int
 
 
 def _part_in(occupancy: Occupancy, n_frames: int, n_states: int) -> np.ndarray:
-    """How much of every frame lies in the first states, such as those of silence, float64 (n_frames,)."""
+    """Return the fraction of every frame that belongs to the first states, such as silence, float64 (n_frames,)."""
     rows = slice(0, occupancy.starts[n_states])
     weights = None if occupancy.weights is None else occupancy.weights[rows]
     return np.bincount(occupancy.frames[rows], weights, minlength=n_frames).astype(np.float64)
 
 
 def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:
-    """Part of the frames that sound much like a pause which lies in silence."""
+    """Return the fraction of pause-like frames that belongs to silence."""
     silence = _part_in(occupancy, guided.n_frames, n_silence_states)
     paused = guided.frames[:, -1] <= -0.5 * CERTAIN
     return float(silence[paused].mean()) if paused.any() else 1.0
@@ -456,7 +451,7 @@ def _expected_occupancy(
 
 @dataclass(frozen=True)
 class _Expectation:
-    """Occupancies of one utterance worth keeping: its frame, state, probability."""
+    """Occupancies above `MIN_OCCUPANCY` of one utterance: frame, state, probability."""
 
     frames: np.ndarray
     states: np.ndarray

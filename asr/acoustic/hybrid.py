@@ -1,6 +1,6 @@
-"""A classifier over frames as acoustic model: posteriors divided by state priors (Bourlard and Morgan 1994).
+"""Hybrid acoustic model: classifier posteriors divided by state priors (Bourlard and Morgan 1994).
 
-Seed of the method: Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i).
+See also Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i).
 """
 
 from collections.abc import Callable
@@ -20,30 +20,26 @@ LOWEST_LOG_POSTERIOR = -30.0
 
 
 class HybridAcousticModel:
-    """Scaled likelihoods of a scikit-learn classifier.
+    """Scaled likelihoods from a scikit-learn classifier.
+
+    Raises ConfigError if the floor is not above 0, or the classifier has none of the three methods.
 
     Parameters
     ----------
     classifier : scikit-learn classifier
-        With `predict_log_proba`, `predict_proba` or `decision_function`; its classes are state numbers. A
-        classifier that has only the last is calibrated with a logistic model of its outputs (Platt 1999).
+        With `predict_log_proba`, `predict_proba` or `decision_function`; its classes are state numbers. A classifier
+        that has only the last is calibrated by logistic regression on its outputs (Platt 1999).
     n_states : int
     prior_exponent : float
-        log p(x|s) = log P(s|x) - prior_exponent * log P(s). One is Bayes' rule; less keeps part of the prior.
+        log p(x|s) = log P(s|x) - prior_exponent * log P(s). 1 is Bayes' rule; a smaller value keeps part of the prior.
     prior_floor : float
-        Least prior of a state, as a fraction of the mean prior 1 / n_states; above 0, or a state without frames
-        would be infinitely likely.
+        Smallest prior, as a fraction of the mean prior 1 / n_states. Must be above 0, because a state without frames
+        would have an infinite likelihood.
     prior_ceiling : float, optional
-        Greatest prior of a state, as a multiple of the median one. Silence may have a third of all frames in a single
-        state; divided by such a prior, frames unlike any in training, on which the classifier has little to say, would
-        be likelier in any other state, and noise full of words.
+        Largest prior, as a multiple of the median prior. A single silence state may have a third of all frames.
+        Division by such a prior would make speech more likely in noise that was not in the training data.
     block : int
         Frames scored at a time.
-
-    Raises
-    ------
-    ConfigError
-        If the floor is not above 0, or the classifier has none of the three methods.
     """
 
     def __init__(
@@ -70,7 +66,7 @@ class HybridAcousticModel:
         self.calibration: LogisticOutputModel | None = None
         self.log_priors = np.zeros(n_states, np.float32)
         self.smbr_epochs: int | None = 0
-        """Over training utterances, in which the classifier was trained on sequences; None where nobody knows."""
+        """Sequence-training passes of the classifier; None if unknown."""
 
     def fit(
         self,
@@ -90,15 +86,15 @@ class HybridAcousticModel:
         states : int32 (n_frames,)
             State of every frame; -1 leaves a frame out.
         seed : int
-            For the tenth of every state's frames held out when the classifier needs calibration; a state with
-            a single frame then counts as one without.
+            Seed for holding out a tenth of each state's frames if the classifier needs calibration. A state with one
+            frame then gets no class.
         progress : callable, optional
-            Called with the passes over the frames done and their number by classifiers that tell.
+            Called with the passes done and the total, by classifiers that report progress.
         workers : Workers, optional
-            For classifiers that divide their work; what is learnt does not depend on it.
+            For classifiers that run in parallel; the result does not depend on it.
         checkpoint : path, optional
-            File from which classifiers that keep one go on after an interruption. Workers of a cluster read the
-            frames from a file beside it, which has to be on a file system that they see.
+            File for resuming after an interruption, if the classifier supports it. Workers of a cluster read the frames
+            from a file next to it, which must be on a shared file system.
         """
         used = np.flatnonzero(states >= 0)
         wanted = {
@@ -122,7 +118,7 @@ class HybridAcousticModel:
         return self
 
     def set_priors(self, states: np.ndarray) -> None:
-        """Priors from an alignment: the share of every state, -1 left out, between floor and ceiling."""
+        """Estimate priors from an alignment, limited by floor and ceiling; frames of state -1 are left out."""
         counts = np.bincount(states[states >= 0], minlength=self.n_states)
         shares = np.maximum(counts / counts.sum(), self.prior_floor / self.n_states)
         if self.prior_ceiling is not None:
@@ -130,17 +126,16 @@ class HybridAcousticModel:
         self.log_priors = np.log(shares / shares.sum()).astype(np.float32)
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
-        """log P(s|x), float32 (n_frames, n_states), floored where a state had no training frames."""
+        """Return log P(s|x), float32 (n_frames, n_states), floored for states without training frames."""
         return self._classified(frames)
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """Scaled log-likelihoods, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
+        """Return scaled log-likelihoods, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
         scores = self._classified(frames)
         scores -= np.float32(self.prior_exponent) * self.log_priors
         return scores
 
     def _classified(self, frames: np.ndarray) -> np.ndarray:
-        """log P(s|x), in blocks."""
         posteriors = np.full((len(frames), self.n_states), LOWEST_LOG_POSTERIOR, np.float32)
         columns = np.asarray(self.classifier.classes_, np.int64)
         log_proba = self._log_proba()
@@ -168,13 +163,13 @@ class HybridAcousticModel:
         return self._silenced(lambda frames: np.log(self.classifier.predict_proba(frames)))
 
     def _outputs(self, frames: np.ndarray) -> np.ndarray:
-        """Outputs of a classifier without probabilities, (n_frames, n_outputs); two classes have one."""
+        """Return decision values, (n_frames, n_outputs); two classes have one output."""
         outputs = self.classifier.decision_function(frames)
         return outputs[:, None] if outputs.ndim == 1 else outputs
 
     @staticmethod
     def _silenced(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
-        """A probability of zero has the logarithm -inf, which the floor then replaces."""
+        """Silence the warning for log(0) = -inf, which the floor replaces."""
 
         def evaluate(frames: np.ndarray) -> np.ndarray:
             with np.errstate(divide="ignore"):
@@ -184,14 +179,13 @@ class HybridAcousticModel:
 
 
 def _in_file(frames: np.ndarray, path: Path) -> np.ndarray:
-    """The same frames, mapped from a file."""
     write_array(path, frames)
     mapped: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     return mapped
 
 
 def _tenth_of_each(used: np.ndarray, states: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Divide frame numbers, state by state, into nine tenths and one tenth but at least one frame; singles drop out."""
+    """Hold out a tenth of the frames of each state, at least one; drop states with a single frame."""
     drawn = np.random.default_rng(seed).permutation(used)
     drawn = drawn[np.argsort(states[drawn], kind="stable")]
     _, first, counts = np.unique(states[drawn], return_index=True, return_counts=True)

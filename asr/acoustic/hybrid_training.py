@@ -1,4 +1,4 @@
-"""Training a hybrid: fit a classifier to aligned frames, realign with it, fit again."""
+"""Hybrid training: fit a classifier to aligned frames, realign with it, fit again."""
 
 import logging
 import time
@@ -33,18 +33,18 @@ MAX_COPIES = 100  # of the training set
 Factors = Annotated[
     tuple[Annotated[float, Field(ge=0.5, le=2)], ...], Field(max_length=MAX_COPIES), AfterValidator(distinct)
 ]
-"""Of the frequency axis or the speed, one a copy."""
+"""Warp or speed factors, one per copy."""
 
 
 class NoiseSettings(Settings):
     """Noise mixed into copies of the training set."""
 
     directory: Path = Field(strict=False)
-    """Folder with `noise.scp`, which names the clips."""
+    """Directory with `noise.scp`, which lists the noise recordings."""
     snr_db: Annotated[tuple[Annotated[float, Field(ge=-50, le=100)], ...], AfterValidator(distinct)] = Field(
         (20.0, 10.0), min_length=1, max_length=MAX_COPIES
     )
-    """A copy at each of these signal-to-noise ratios, in decibels."""
+    """Signal-to-noise ratios in decibels, one copy for each."""
 
     @field_validator("directory")
     @classmethod
@@ -54,54 +54,51 @@ class NoiseSettings(Settings):
 
 
 class HybridSettings(Settings):
-    """Which classifier, and how its posteriors are used."""
+    """Settings of the classifier and of its scores."""
 
     classifier: Annotated[str, AfterValidator(printable_name)] = "kernel-logistic"
-    """Name known to `asr.acoustic.classifiers`."""
+    """Name in `asr.acoustic.classifiers`."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Keyword parameters of the classifier."""
     realignments: int = Field(0, ge=0, le=100)
-    """How often the training set is realigned with the hybrid and the classifier trained again."""
+    """Number of times that the training set is realigned with the hybrid and the classifier trained again."""
     vtlp_warps: Factors | Literal["auto"] = "auto"
-    """Vocal-tract length warps: the classifier also sees a copy of the training set under each. "auto" means 0.92 and
-    1.08 where features come from audio, and none where they come from an archive, which may hold anything."""
+    """Vocal-tract length warps; each adds a warped copy of the training set. "auto" means 0.92 and 1.08 for features
+    from audio, and none for features from an archive."""
     speed_perturb: Factors = ()
-    """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
+    """Speed factors, such as 0.9 and 1.1; each adds a copy of the training set. Needs audio."""
     noise: NoiseSettings | None = None
-    """The classifier also sees copies with noise. Needs audio."""
+    """Adds copies with noise. Needs audio."""
     augment_as_unadapted: bool = False
-    """Whether copies are normalized as if each recording were all that is known of its speaker, and not by speaker: so
-    the classifier also learns what single recordings are like. It makes no difference to frames that are normalized in
-    another way or mapped by speaker."""
+    """Whether copies are normalized by recording instead of by speaker, so that the classifier also learns from single
+    recordings. No effect on frames with another normalization or with speaker transforms."""
     augment_silence_ms: float = Field(0.0, ge=0, le=1000)
-    """Digital silence before and after every warped copy of audio, so that the classifier hears pauses that are deeper
-    than those of its speech, or any at all where recordings are cut close."""
+    """Milliseconds of digital silence before and after every warped copy of audio. The classifier then also learns deep
+    pauses, which are missing if recordings are cut close to the speech."""
     smbr_epochs: Annotated[int, Field(ge=0, le=100)] | Literal["auto"] = 0
-    """Passes over the training utterances and their copies in which the classifier, once trained on frames, is trained
-    on sequences (`asr.acoustic.sequence_training`). "auto" means two with kernel-logistic and none with other
-    classifiers."""
+    """Passes of sequence training over the utterances and their copies (`asr.acoustic.sequence_training`), after
+    training on frames. "auto" means 2 for kernel-logistic and 0 for other classifiers."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
-    """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
-    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fit_progress.MAX_FRAMES`)."""
+    """Maximum number of frames for the classifier, drawn in proportion to the states; 0 for all. "auto" means all,
+    except for methods with quadratic cost (`asr.acoustic.fit_progress.MAX_FRAMES`)."""
     mixtures: int = Field(0, ge=0, le=1024)
-    """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
-    the classifier; a power of two, or 0 for none. States that contexts tell apart share those of their phone's state:
-    beside a classifier that sees the context, more frames for each Gaussian are worth more."""
+    """Gaussians per state of a second stream, a power of two; 0 for none. It models the unspliced frames of the same
+    alignment. Context-dependent states share the mixture of their phone's state, because more frames per Gaussian help
+    more than context here."""
     min_gaussian_count: float = Field(MIN_FRAMES, ge=1, le=1e9)
-    """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
+    """Gaussians of the second stream with fewer frames are dropped, except the only one of a state."""
     variance_smoothing: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
-    """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream; fewer
-    where these have more."""
+    """Variance smoothing of the second stream, in frames (see `GrowthSettings.variance_smoothing`)."""
     silence_gaussian_ratio: Literal[1, 2, 4, 8] = 1
-    """Times as many Gaussians of that stream have the states of silence, where there are frames for them."""
+    """Factor on the number of Gaussians of silence states in the second stream."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
-    """Share of the mixtures in the score; the classifier has the rest."""
+    """Weight of the mixtures in the score; the classifier has the rest."""
     recording_noise_model: bool = False
-    """As of mixtures."""
+    """See `GrowthSettings.recording_noise_model`."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
     prior_floor: float = Field(0.01, ge=1e-12, le=1)
     prior_ceiling: float | None = Field(None, ge=1, le=1e6)
-    """Greatest prior of a state, as a multiple of the median one; none if not given."""
+    """Largest prior of a state, as a multiple of the median; no limit by default."""
 
     @field_validator("parameters")
     @classmethod
@@ -127,27 +124,27 @@ class HybridSettings(Settings):
 
     @property
     def one_stream(self) -> "HybridSettings":
-        """The same without a second stream."""
+        """The same settings without a second stream."""
         unused = ("mixture_weight", "min_gaussian_count", "variance_smoothing", "silence_gaussian_ratio")
         left_out = {name: HybridSettings.model_fields[name].default for name in unused}
         return self.model_copy(update={"mixtures": 0, "smbr_epochs": 0, **left_out})
 
     @property
     def n_sequence_epochs(self) -> int:
-        """How many, "auto" resolved."""
+        """Passes of sequence training, with "auto" resolved."""
         if self.smbr_epochs != "auto":
             return self.smbr_epochs
         return SEQUENCE_PASSES if self.can_train_sequences else 0
 
     @property
     def can_train_sequences(self) -> bool:
-        """Whether the classifier is one whose weights can be trained on sequences."""
+        """Whether the classifier supports sequence training."""
         return self.classifier == "kernel-logistic"
 
 
 @dataclass(frozen=True)
 class HybridResult:
-    """A trained hybrid, the alignment it was trained on, int32 (n_frames,), and the loss curve of every round."""
+    """A trained hybrid, its alignment, int32 (n_frames,), and the loss curve of every round."""
 
     hmm: PhoneHmm
     states: np.ndarray
@@ -155,12 +152,10 @@ class HybridResult:
 
 
 def classifier_of(settings: HybridSettings) -> Any:
-    """The classifier, not fitted.
+    """Make the unfitted classifier.
 
-    Raises
-    ------
-    ConfigError
-        If the name or a parameter is unknown, or sequences are to train a classifier that cannot be trained on them.
+    Raises ConfigError if the name or a parameter is unknown, or the classifier does not support the sequence training
+    asked for.
     """
     classifier = make_classifier(settings.classifier, dict(settings.parameters))
     if settings.smbr_epochs not in (0, "auto") and not settings.can_train_sequences:
@@ -185,32 +180,27 @@ def train_hybrid(
     checkpoint: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> HybridResult:
-    """Fit, realign, and fit again.
+    """Train a hybrid: fit, realign, and fit again.
+
+    Raises ConfigError if the classifier is unknown or cannot be trained on these frames, or if only one of
+    `settings.mixtures` and `n_unspliced` is 0, and AlignmentError if no utterance can be realigned.
 
     Parameters
     ----------
     table : FrameTable
         Transformed training frames.
     states : int32 (n_frames,)
-        Alignment to start from; -1 leaves a frame out.
+        Initial alignment; -1 leaves a frame out.
     graphs : mapping of utterance id to StateGraph
         Transcript graphs; only needed for realigning.
     self_loops : float64 (n_units,)
         From the model that made the alignment.
     n_unspliced : int
-        Last columns of the frames that are the second stream's; none unless the settings want mixtures.
+        Number of last columns for the second stream; 0 without mixtures.
     checkpoint : path, optional
-        Directory for how far the fit of each round has come; it is made if need be.
+        Directory for the checkpoints of each round; created if missing.
     progress : callable, optional
-        Called with the passes done and their number, over all rounds, by classifiers that tell.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such classifier, or it cannot be trained on these frames with these parameters; if mixtures are
-        wanted and there are no columns for them.
-    AlignmentError
-        If no utterance can be realigned.
+        Called with the passes done and the total over all rounds, by classifiers that report progress.
     """
     if bool(settings.mixtures) != bool(n_unspliced):
         raise ConfigError(
@@ -225,7 +215,7 @@ def train_hybrid(
         checkpoint.mkdir(parents=True, exist_ok=True)
     for round_number in range(settings.realignments + 1):
         if "warm_start" in known and settings.classifier in BUILT_IN:
-            # The built-in ones then start from their weights; elsewhere it may mean to keep the fit as it is.
+            # Built-in classifiers then continue from their weights; for others it may mean keeping the fit unchanged.
             same = round_number > 0 and np.array_equal(classifier.classes_, np.unique(states[states >= 0]))
             classifier.set_params(warm_start=bool(same or known["warm_start"]))
         model = HybridAcousticModel(
@@ -284,18 +274,12 @@ def with_second_stream(
     n_unspliced: int,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> AcousticModel:
-    """A hybrid with the classifier, calibration and priors of another, and Gaussian mixtures beside it.
+    """Add Gaussian mixtures to a copy of a hybrid with the same classifier, calibration and priors.
 
-    Trained on the frames and states of the other, it is what `train_hybrid` makes of settings without realignment.
+    On the hybrid's own frames and states the result equals that of `train_hybrid` without realignment.
 
-    Parameters
-    ----------
-    frames : float32 (n_frames, n_features)
-        Those that the classifier was trained on, and the mixtures' columns after them.
-    states : int32 (n_frames,)
-        -1 leaves a frame out.
-    n_unspliced : int
-        Number of the mixtures' columns.
+    `frames`, float32 (n_frames, n_features): the classifier's training frames, followed by the mixtures' columns.
+    `states`, int32 (n_frames,): -1 leaves a frame out. `n_unspliced`: number of the mixtures' columns.
     """
     model = HybridAcousticModel(
         one_stream.classifier,
@@ -318,11 +302,11 @@ def _with_mixtures(
     n_unspliced: int,
     workers: Workers,
 ) -> AcousticModel:
-    """The hybrid, and beside it mixtures of the last columns if the settings want them."""
+    """Add mixtures of the last columns if the settings ask for them."""
     if not settings.mixtures:
         return hybrid
     started = time.monotonic()
-    of_phones = np.append(topology.phone_state, np.int32(-1))  # a frame that is left out stays so
+    of_phones = np.append(topology.phone_state, np.int32(-1))  # keeps -1 for frames that are left out
     mixtures = mixtures_of_states(
         frames[:, -n_unspliced:],
         of_phones[states],
@@ -339,7 +323,7 @@ def _with_mixtures(
 
 
 def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings, seed: int) -> np.ndarray:
-    """The states, int32 (n_frames,), with -1 for frames that the classifier does without."""
+    """Set the states of frames beyond the classifier's limit to -1; int32 (n_frames,)."""
     most = frames_it_bears(classifier) if settings.max_frames == "auto" else settings.max_frames
     n_frames = int((states >= 0).sum())
     if not 0 < most < n_frames:
@@ -363,7 +347,7 @@ def _both(count: Callable[[int, int], None], progress: Callable[[int, int], None
 def _in_round(
     progress: Callable[[int, int], None] | None, number: int, rounds: int
 ) -> Callable[[int, int], None] | None:
-    """The progress of one round as progress of all of them, taken to be equally long."""
+    """Convert the progress of one round to that of all rounds, assumed to be equally long."""
     if progress is None:
         return None
     return lambda done, total: progress(number * total + done, rounds * total)

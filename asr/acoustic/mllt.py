@@ -1,4 +1,4 @@
-"""MLLT: a square matrix that turns frames so that diagonal Gaussians fit them (semi-tied covariances, one class).
+"""MLLT: a square transform of frames that improves the fit of diagonal Gaussians (semi-tied covariances, one class).
 
 Gales (1999), "Semi-tied covariance matrices for hidden Markov models", section III.
 """
@@ -15,9 +15,9 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 CONTEXT, DIMENSION = 4, 40
-"""Frames spliced on each side, and numbers that LDA keeps (as in Kaldi's recipes)."""
-GAUSSIANS = 4  # a state, of the mixtures that the matrix is to fit
-ROUNDS = 3  # of matrix and mixtures in turn
+"""Frames spliced on each side, and LDA dimension (as in Kaldi's recipes)."""
+GAUSSIANS = 4  # per state, of the mixtures that the matrix is estimated for
+ROUNDS = 3  # alternations of matrix and mixtures
 
 
 def lda_mllt(
@@ -28,17 +28,9 @@ def lda_mllt(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> FrontEnd:
-    """A front end of static frames, normalized as `config` says, spliced, with LDA over the states and MLLT.
+    """Fit a front end of static frames: normalization as in `config`, splicing, LDA over the states, and MLLT.
 
-    Parameters
-    ----------
-    states : int32 (n_frames,)
-        -1 leaves a frame out.
-
-    Raises
-    ------
-    FeatureError
-        If the frames vary in too few directions.
+    `states`, int32 (n_frames,): -1 leaves a frame out. Raises FeatureError if the frames vary in too few directions.
     """
     n_columns = static.n_features * (2 * CONTEXT + 1)
     own = {"delta_order": 0, "context": CONTEXT, "lda_dimension": min(DIMENSION, n_columns)}
@@ -60,18 +52,13 @@ def fit_mllt(
     alternations: int = 10,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> np.ndarray:
-    """The matrix A, float64 (n, n), under which frames A x are likeliest; the posteriors of the Gaussians stay.
+    """Return the matrix A, float64 (n, n), that maximizes the likelihood of A x with fixed Gaussian posteriors.
 
-    Matrix and variances, diag(A W A') for a Gaussian whose frames have the covariance W, take turns (equations 9 and
-    13 there): neither lowers the likelihood.
+    Matrix and variances, diag(A W A') for a Gaussian whose frames have the covariance W, are updated in turn (equations
+    9 and 13). Neither update lowers the likelihood.
 
-    Parameters
-    ----------
-    frames : float32 (n_frames, n)
-    states : int32 (n_frames,)
-        -1 leaves a frame out.
-    alternations : int
-        Updates of all rows.
+    `frames`: float32 (n_frames, n). `states`, int32 (n_frames,): -1 leaves a frame out. `alternations`: updates of all
+    rows.
     """
     counts, covariances = _component_covariances(mixtures, frames, states, workers)
     matrix = np.eye(frames.shape[1])
@@ -86,9 +73,9 @@ def fit_mllt(
 def _component_covariances(
     mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, workers: Workers
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Frames of every Gaussian, (n_gaussians,), and their covariance, (n_gaussians, n, n).
+    """Return the frame count of every Gaussian, (n_gaussians,), and its covariance, (n_gaussians, n, n).
 
-    Gaussians with fewer frames than two a feature are left out: there is a direction in which theirs hardly vary.
+    Gaussians with fewer than two frames per feature are left out, because their covariances are nearly singular.
     """
     order = np.argsort(states, kind="stable")
     starts = np.searchsorted(states[order], np.arange(len(mixtures.means) + 1))

@@ -1,4 +1,4 @@
-"""What a model file holds, for people."""
+"""Readable description of a model file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ _UNKNOWN = "unknown: the file does not say"
 
 
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
-    """By arrays and metadata of the file; what does not fit together raises ValueError and its like."""
+    """Describe the arrays and metadata of a file; inconsistent parts raise errors such as ValueError."""
     topology = topology_from(arrays, metadata)
     described: dict[str, Any] = {
         "kind": metadata.kind,
@@ -61,9 +61,9 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
 
 
 def _features(metadata: ModelMetadata) -> dict[str, Any]:
-    """The settings, where the range of the filters that was not given is that which holds.
+    """Return the feature settings with `high_hz` resolved.
 
-    Where frames are mapped by speaker, differences and normalization are in what is mapped.
+    With speaker transforms, differences and normalization come from the front end before the transform.
     """
     config = FeatureConfig.model_validate(metadata.front_end["config"])
     if metadata.speakers is not None:
@@ -78,7 +78,7 @@ def _trees(tying: StateTying) -> str:
 
 
 def _gaussians(log_weights: np.ndarray) -> int:
-    """How many Gaussians a state usually has; silence may have more, and a rare one fewer."""
+    """Return the median number of Gaussians per state."""
     return int(np.median(np.isfinite(log_weights).sum(axis=1)))
 
 
@@ -116,7 +116,6 @@ def _rejection(found: Rejection) -> dict[str, Any]:
 
 
 def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, Any]:
-    """Classifier, priors and second stream of a hybrid."""
     if parts.classifier is None or parts.hybrid is None:
         raise ValueError("a hybrid has a classifier and says how its posteriors are used")
     kind, name, parameters, _ = parts.classifier["estimator"]

@@ -1,4 +1,4 @@
-"""A recognizer in one file: front end, phone HMMs, lexicon, grammar and search settings, as safetensors."""
+"""A recognizer in one safetensors file: front end, phone HMMs, lexicon, grammar and search settings."""
 
 import json
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ from discriminants.util.errors import DiscriminantError
 FORMAT = "hybrid-asr model 3"
 WIDEST_FRAME = 1 << 20
 
-# What metadata and arrays that disagree can raise, also in the code of a classifier of another package.
+# Errors that inconsistent metadata and arrays can raise, also in another package's classifier.
 _MALFORMED = (
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, ImportError,
     RuntimeError, AsrError, DiscriminantError,
@@ -48,41 +48,26 @@ _MALFORMED = (
 
 @dataclass(frozen=True)
 class SpeechModel:
-    """Everything that turns frames or audio into words.
-
-    Attributes
-    ----------
-    source : "audio" or "archive"
-        What the static features were made of in training: audio, or matrices of feats.scp as they stood.
-    arpa : str or None
-        The default grammar as ARPA text; None for a free word loop.
-    untrained : tuple of str
-        Phones that training never heard, sorted.
-    trained_on : Provenance or None
-        How much speech it was trained on, and by which version; None of a model that does not say.
-    held_out : HeldOutErrors or None
-        Word errors on other speech than the training's; None where nothing was held out.
-    rejection : Rejection or None
-        How commands and other recordings fared when `asr tune --others` fitted what rejects; None where it did not.
-    speakers : SpeakerAdaptation or None
-        How frames are mapped by speaker before `front_end` takes them; None where it takes static features.
-    """
+    """A complete recognizer from frames or audio to words."""
 
     hmm: PhoneHmm
     front_end: FrontEnd
     lexicon: Lexicon
     search: SearchSettings
+    # training features were computed from audio, or read from the matrices of feats.scp
     source: Literal["audio", "archive"]
-    arpa: str | None = None
-    untrained: tuple[str, ...] = ()
+    arpa: str | None = None  # the default grammar as ARPA text; None for a free word loop
+    untrained: tuple[str, ...] = ()  # phones without training data, sorted
+    # amount of training speech and version of the toolkit; None if the file does not have it
     trained_on: Provenance | None = None
-    held_out: HeldOutErrors | None = None
-    rejection: Rejection | None = None
+    held_out: HeldOutErrors | None = None  # word errors on held-out speech; None if not measured
+    rejection: Rejection | None = None  # results of `asr tune --others`; None without it
+    # speaker transforms that are applied before `front_end`; None if it takes static features
     speakers: SpeakerAdaptation | None = None
 
     @property
     def kind(self) -> Literal["gmm", "hybrid"]:
-        """Of the acoustic model; of a composite "hybrid" if one of its streams is."""
+        """Kind of the acoustic model; "hybrid" for a composite with a hybrid stream."""
         acoustic = self.hmm.acoustic_model
         mixtures = isinstance(acoustic, GaussianMixtures | CompositeAcousticModel) and hybrid_stream(acoustic) is None
         return "gmm" if mixtures else "hybrid"
@@ -91,7 +76,7 @@ class SpeechModel:
 def save_model(path: Path, model: SpeechModel) -> None:
     """Write a model; equal models give equal bytes.
 
-    Raises ConfigError for an acoustic model that is neither mixtures nor a hybrid nor a composite of these.
+    Raises ConfigError for an acoustic model that is neither mixtures, a hybrid, nor a composite of these.
     """
     save_arrays(path, *_to_arrays(model))
 
@@ -138,18 +123,9 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
 def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
     """Read a model written by `save_model`.
 
-    Parameters
-    ----------
-    trusted : tuple of str
-        Packages whose classifiers may be made, besides scikit-learn, this project and those that register
-        classifiers.
-
-    Raises
-    ------
-    ModelFormatError
-        If the file is truncated, no model of this format, or its parts do not fit together.
-    MissingModelError
-        If there is no such file; a FileNotFoundError too.
+    `trusted`: packages whose classifiers may be created, in addition to scikit-learn, this project and those that
+    register classifiers. Raises ModelFormatError if the file is truncated, has another format, or its parts are
+    inconsistent, and MissingModelError if the file does not exist. It is also a FileNotFoundError.
     """
     arrays, metadata = _read(path)
     try:
@@ -179,7 +155,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
 
 
 def _not_a_beginning(path: Path) -> str:
-    """A sentence if a file begins as no model file does; empty if it begins as one."""
+    """Return a message if the file does not begin as a model file, otherwise an empty string."""
     with path.open("rb") as file:
         start = file.read(40)
     if start[8:9] == b"{":
@@ -252,7 +228,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
 
 
 def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> None:
-    """A model that cannot score frames is refused here, not after an hour of audio."""
+    """Check early that the model can score frames."""
     frames = np.zeros((4, n_features), np.float32)
     frames[1], frames[2], frames[3, ::2], frames[3, 1::2] = 1.0, -1.0, 1.0, -1.0
     with np.errstate(all="ignore"):
@@ -262,8 +238,9 @@ def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> No
 
 
 def describe_model(model: Path | SpeechModel) -> dict[str, Any]:
-    """What a model, or its file, holds, for people: kind, states, features, words, what it was trained on, search
-    settings, sizes of the arrays. Raises as `load_model`.
+    """Describe a model or its file: kind, states, features, words, training data, search settings, sizes of the arrays.
+
+    Raises the errors of `load_model`.
     """
     if isinstance(model, SpeechModel):
         arrays, metadata = _to_arrays(model)

@@ -1,4 +1,4 @@
-"""What the metadata of a model file may hold, checked before anything is made of them."""
+"""Schema of a model file's metadata."""
 
 from typing import Annotated, Any, Literal
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class HybridScores(BaseModel):
-    """How a classifier's posteriors become scores."""
+    """Conversion of a classifier's posteriors to scores."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -14,25 +14,25 @@ class HybridScores(BaseModel):
     prior_floor: float = Field(gt=0, allow_inf_nan=False)
     prior_ceiling: float | None = Field(None, ge=1, allow_inf_nan=False)
     mixture_weight: float = Field(0.5, ge=0, le=1)
-    """Only there with a second stream."""
+    """Present only with a second stream."""
 
 
 class HybridParts(BaseModel):
-    """What metadata say of a hybrid; of mixtures nothing."""
+    """Metadata of a hybrid; mixtures have none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     classifier: dict[str, Any] | None = None
-    """As `estimator_from_arrays` takes it."""
+    """See `estimator_from_arrays`."""
     hybrid: HybridScores | None = None
     calibration: dict[str, Any] | None = None
-    """As `estimator_from_arrays` takes it; of a hybrid whose classifier has no posteriors."""
+    """See `estimator_from_arrays`, for a classifier without posteriors."""
     smbr_epochs: int | None = Field(None, ge=0, le=10**9)
-    """In which its classifier was trained on sequences; left out where nobody knows, as in older files."""
+    """Passes of sequence training; absent if unknown, as in older files."""
 
 
 class StreamParts(HybridParts):
-    """A stream of a composite, and the columns `start` up to `end` of the frames that it scores."""
+    """A stream of a composite, and the columns `start` to `end` of the frames that it scores."""
 
     kind: Literal["gmm", "hybrid"]
     start: int = Field(ge=0)
@@ -41,12 +41,11 @@ class StreamParts(HybridParts):
 
 
 MapKind = Literal["fmllr", "vtln"]
-"""What the maps of speakers are: `asr.acoustic.fmllr`, and those among them that warp the frequency axis,
-`asr.acoustic.vtln`."""
+"""Speaker transforms: `asr.acoustic.fmllr`, or only frequency warps, `asr.acoustic.vtln`."""
 
 
 class SpeakerParts(BaseModel):
-    """What finds the maps of speakers, of a model whose frames are mapped; each part is checked by its own reader."""
+    """Metadata of speaker adaptation; the parts are checked by their own readers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -54,15 +53,15 @@ class SpeakerParts(BaseModel):
     search: dict[str, Any]
     settings: dict[str, Any]
     maps: MapKind = "fmllr"
-    """Left out where it is "fmllr"."""
+    """Absent for "fmllr"."""
 
 
 SAMPLED_UTTERANCES = 256
-"""Of a training, whose digests a model file has at most."""
+"""Maximum number of training utterances whose digests are stored."""
 
 
 class Provenance(BaseModel):
-    """What a model was trained on; neither dates nor paths, so that equal trainings leave equal files."""
+    """Training data of a model, without dates and paths, so that equal trainings give equal files."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -71,49 +70,49 @@ class Provenance(BaseModel):
     words: int = Field(ge=0)
     """Running words."""
     seconds: float = Field(ge=0, allow_inf_nan=False)
-    """Of audio."""
+    """Seconds of audio."""
     level_db: float | None = Field(None, allow_inf_nan=False)
-    """Median level of the utterances in dB of full scale (`asr.features.level`); None where features do not tell it."""
+    """Median level of the utterances in dB of full scale (`asr.features.level`); None if unknown."""
     version: str = Field(max_length=100)
-    """Of this toolkit."""
+    """Version of this toolkit."""
     sample: list[Annotated[int, Field(ge=0, lt=2**48)]] = Field([], max_length=SAMPLED_UTTERANCES)
     """Digests of some of the utterances (`asr.training.fingerprint`); empty in older files."""
 
 
 class HeldOutErrors(BaseModel):
-    """Word errors on speech that was not in the training."""
+    """Word errors on held-out speech."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     words: int = Field(ge=1)
     errors: int = Field(ge=0)
     standard_error: float = Field(ge=0, allow_inf_nan=False)
-    """Of the rate in %; speakers are drawn."""
+    """Standard error of the rate in %, resampled by speaker."""
     cross_validated: bool
-    """Whether they are those of models like this one, each trained without the speech that it recognized, and with that
-    much less of it; else they are its own."""
+    """Whether the errors come from cross-validation, with models trained on less data; otherwise they are the model's
+    own."""
     own_grammar: bool = True
-    """Whether the speech was recognized under the grammar of the model; else under the one given to `asr tune`."""
+    """Whether the grammar was the model's; otherwise it was given to `asr tune`."""
 
 
 class Rejection(BaseModel):
-    """What `asr tune --others` fitted to reject other recordings than commands, and how both fared with it."""
+    """Rejection fitted by `asr tune --others`, and its results."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     by: Literal["filler", "ratios"]
-    """What was fitted: the filler penalty, or the limits of the likelihood ratios."""
+    """Fitted parameter: the filler penalty, or the limits of the likelihood ratios."""
     grammar: int = Field(ge=0, lt=2**32)
-    """As of `asr.recognition.rejection.checksum`."""
+    """Checksum (`asr.recognition.rejection.checksum`)."""
     grammar_words: int = Field(ge=1)
     commands: int = Field(ge=0)
-    """Recordings of commands that are right without rejection."""
+    """Recordings of commands that are correct without rejection."""
     lost: int = Field(ge=0)
-    """Those of them that are not right with it."""
+    """Those that are incorrect with rejection."""
     others: int = Field(ge=0)
     """Other recordings."""
     accepted: int = Field(ge=0)
-    """Those of them in which words of the grammar are recognized."""
+    """Those in which words of the grammar are recognized."""
     accepted_without: int = Field(ge=0)
     """The same without rejection."""
     words: int = Field(ge=0)
@@ -123,7 +122,7 @@ class Rejection(BaseModel):
 
 
 class PauseParts(BaseModel):
-    """Of what pauses sound like, beside its arrays."""
+    """Metadata of the pause model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -132,14 +131,14 @@ class PauseParts(BaseModel):
 
 
 class ModelMetadata(HybridParts):
-    """The JSON value beside the arrays; parts that have rules of their own are checked by those who read them."""
+    """The complete metadata; some parts are checked by their own readers."""
 
     format: str
     kind: Literal["gmm", "hybrid", "composite"]
     phones: list[str]
     states_per_phone: int = Field(ge=1)
     front_end: dict[str, Any]
-    """As `FrontEnd.from_arrays` takes it."""
+    """See `FrontEnd.from_arrays`."""
     lexicon: dict[str, list[list[str]]]
     lexicon_digest: str
     search: dict[str, Any]
@@ -147,16 +146,16 @@ class ModelMetadata(HybridParts):
     arpa: str | None
     """The grammar."""
     untrained: list[str] = []
-    """Phones that training never heard; left out where there is none."""
+    """Phones without training data; absent if empty."""
     trained_on: Provenance | None = None
-    """Left out where nothing is known."""
+    """Absent if unknown."""
     held_out: HeldOutErrors | None = None
-    """Left out where nothing is known."""
+    """Absent if unknown."""
     rejection: Rejection | None = None
-    """Left out where none was fitted."""
+    """Absent if none was fitted."""
     speakers: SpeakerParts | None = None
-    """Left out where frames are not mapped by speaker."""
+    """Absent without speaker transforms."""
     pauses: PauseParts | None = None
-    """Left out where the model does not know what pauses sound like."""
+    """Absent without a pause model."""
     streams: list[StreamParts] = []
-    """Of a composite."""
+    """Streams of a composite."""

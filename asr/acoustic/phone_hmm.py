@@ -1,4 +1,4 @@
-"""Phone HMMs with their acoustic model: all that alignment and search need to know of sound."""
+"""Phone HMMs with their acoustic model, for alignment and search."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,32 +11,26 @@ from asr.util.errors import DecodeError
 
 
 class AcousticModel(Protocol):
-    """Natural log-likelihood, up to a term common to all states of a frame, of every state for every frame."""
+    """State log-likelihoods (natural log) for every frame, up to a term common to all states of a frame."""
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
+        """Return state scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
         ...
 
 
 @dataclass(frozen=True)
 class PhoneHmm:
-    """Topology, self-loop probabilities of the units, float64 (n_units,), and the states' acoustic model.
-
-    `pauses` is what pauses of such frames sound like; None where nothing was learnt of it.
-    """
+    """Topology, acoustic model and transition probabilities of phone HMMs."""
 
     topology: Topology
     acoustic_model: AcousticModel
-    self_loops: np.ndarray
-    pauses: PauseSounds | None = None
+    self_loops: np.ndarray  # float64 (n_units,)
+    pauses: PauseSounds | None = None  # None if no pause model was trained
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features).
+        """Return state scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features).
 
-        Raises
-        ------
-        DecodeError
-            If a score is no number: a search would compare with it in vain.
+        Raises DecodeError if a score is NaN or infinite.
         """
         scores = self.acoustic_model.log_likelihood(frames)
         if not scores.max(initial=-np.inf) < np.inf:
@@ -44,7 +38,7 @@ class PhoneHmm:
         return scores
 
     def recording_scores(self, frames: np.ndarray) -> np.ndarray:
-        """As `log_likelihood`, of all frames of one recording: less for speech where its own noise is heard."""
+        """Score all frames of one recording, with lower scores for speech in the recording's own noise."""
         scores = self.log_likelihood(frames)
         if self.pauses is not None:
             n_silence = len(self.topology.silence_states)

@@ -1,4 +1,4 @@
-"""How the search of a model weighs its parts, and how wide it is."""
+"""Weights and pruning of the search."""
 
 from typing import Any, Self, TypedDict, Unpack
 
@@ -9,20 +9,20 @@ from asr.util.errors import ConfigError
 
 MAX_SCALE = 1e6
 MAX_PENALTY = 1e9
-WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
+WIDEST_BEAM = 1e30  # larger than any difference of scores; JSON has no infinity
 
 
 class ConfidenceSettings(Settings):
-    """How the posterior p of a word becomes its confidence: 1 / (1 + exp(-z)) with
+    """Conversion of a word's posterior p to its confidence, 1 / (1 + exp(-z)) with
 
-        z = offset + slope ln(p / (1 - p)) + fit f + duration ln(d)
+    z = offset + slope ln(p / (1 - p)) + fit f + duration ln(d)
 
-    of a word with d frames, of which each scores f more, on average, than in no state in particular (`word_fits`). A
-    logistic curve, fitted to which words of held-out speech were right (Platt 1999).
+    for a word of d frames whose scores exceed those of no state in particular by f on average (`word_fits`). The
+    logistic curve is fitted to the correct and incorrect words of held-out speech (Platt 1999).
     """
 
     scale: float = Field(1.0, gt=0, le=1e3)
-    """By what the scores of a lattice, divided by the grammar's scale, are multiplied before they are probabilities."""
+    """Factor on lattice scores, after division by the grammar's scale, before they become probabilities."""
     slope: float = Field(1.0, ge=0, le=1e3)
     fit: float = Field(0.0, ge=0, le=1e3)
     duration: float = Field(0.0, ge=-1e3, le=1e3)
@@ -30,7 +30,7 @@ class ConfidenceSettings(Settings):
 
 
 class SearchOptions(TypedDict, total=False):
-    """Search settings that take the place of a model's own, unless None; see `SearchSettings`."""
+    """Search settings that override a model's own, unless None; see `SearchSettings`."""
 
     lm_scale: float | None
     insertion_penalty: float | None
@@ -42,38 +42,37 @@ class SearchOptions(TypedDict, total=False):
 
 
 class SearchSettings(Settings):
-    """How the search weighs its parts."""
+    """Weights and pruning of the search."""
 
     lm_scale: float = Field(8.0, ge=0, le=MAX_SCALE)
     """Factor on the grammar's log probabilities."""
     insertion_penalty: float = Field(0.0, ge=-MAX_PENALTY, le=MAX_PENALTY)
-    """Added to a path's score for every word; negative discourages words."""
+    """Added to a path's score for every word; negative values discourage words."""
     filler_penalty: float = Field(-50.0, ge=-MAX_PENALTY, le=MAX_PENALTY)
-    """Added for every phone of a filler, `[unk]` or `$other` in a grammar: the more negative, the fewer commands are
-    taken for other speech, and the more other speech for commands."""
+    """Added for every phone of a filler, `[unk]` or `$other` in a grammar. Lower values accept more commands, but also
+    more other speech as commands."""
     beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)
-    """Natural log below the best token of a frame at which tokens are dropped; an infinite one is kept as the widest,
-    which drops none."""
+    """Tokens this far (natural log) below the best of a frame are dropped. Infinity is stored as `WIDEST_BEAM`."""
     max_active: int = Field(3000, ge=0, le=2**31 - 1)
-    """Most tokens kept in a frame; 0 for no limit."""
+    """Maximum number of tokens in a frame; 0 for no limit."""
 
     confidence: ConfidenceSettings | None = None
-    """Of words; None where it was not fitted, and confidences are posteriors."""
+    """Confidence calibration; None if confidences are posteriors."""
     min_phone_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
-    """Utterances whose words fit less well, compared with any string of phones, are rejected; nats a frame of speech
-    (`SpeechRatio`). None rejects none, as minus infinity does."""
+    """Utterances with a lower likelihood ratio of words to any string of phones are rejected; nats per frame of speech
+    (`SpeechRatio`). None or minus infinity disables the limit."""
     min_silence_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """The same, compared with silence."""
 
     @property
     def rejects(self) -> bool:
-        """Whether some utterances may be rejected."""
+        """Whether utterances may be rejected."""
         return self.min_phone_llr is not None or self.min_silence_llr is not None
 
     def with_options(self, **options: Unpack[SearchOptions]) -> Self:
-        """The settings with the options that are not None.
+        """Return the settings with the options that are not None.
 
-        Raises ConfigError for a value out of range, TypeError for a name that is none.
+        Raises ConfigError for a value out of range, TypeError for an unknown name.
         """
         known = SearchOptions.__annotations__
         for name in options:

@@ -1,10 +1,9 @@
-"""The weights of a hybrid's classifier, trained on what the search makes of whole utterances.
+"""Sequence training of a hybrid's classifier.
 
-Trained on frames, a classifier spends its effort on all of them alike; what matters are those where a wrong state would
-make a wrong word. So each utterance is searched under a simple grammar, and the weights are moved such that the paths
-of its lattice, each as probable as its score says, have more of their frames in the right phone: minimum Bayes risk
-over phones (Povey and Woodland 2002; for networks Kingsbury 2009; Vesely et al. 2013). The lattices are made anew in
-every step, by the model as it then is.
+Frame cross-entropy weights all frames equally, but only some frame errors change a word. Each utterance is therefore
+searched under a simple grammar. The weights are changed to raise the expected number of frames in the correct phone
+over the paths of its lattice, weighted by their posteriors: minimum Bayes risk over phones (Povey and Woodland 2002;
+for networks Kingsbury 2009; Vesely et al. 2013). Every step generates new lattices with the current model.
 """
 
 import logging
@@ -30,14 +29,14 @@ from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 log = logging.getLogger(__name__)
 
 LEARNING_RATE = 0.02
-FULL_RATE_FRAMES = 300_000  # with fewer the rate falls by the root: little speech tells little
-SMOOTHING = 0.05  # weight of the loss of the frames
-LATTICE_BEAM = 6.0  # natural log, of probabilities of paths
-LATTICE_DENSITY = 200  # arcs and nodes a frame
-MAX_ACTIVE = 1000  # hypotheses a frame: the words are those that 3000 teach
-STEPS = 8  # of a pass, at least
-FRAMES_A_STEP = 32_768  # and more where there are more frames
-BATCH_FRAMES = 2048  # of whole utterances, which one worker takes at a time
+FULL_RATE_FRAMES = 300_000  # with fewer frames the rate falls with the square root
+SMOOTHING = 0.05  # weight of the frame loss
+LATTICE_BEAM = 6.0  # natural log of path probabilities
+LATTICE_DENSITY = 200  # arcs and nodes per frame
+MAX_ACTIVE = 1000  # hypotheses per frame; 3000 give the same words
+STEPS = 8  # minimum per pass
+FRAMES_A_STEP = 32_768  # more steps if there are more frames
+BATCH_FRAMES = 2048  # frames of whole utterances for one worker at a time
 
 
 def train_sequences(
@@ -52,10 +51,11 @@ def train_sequences(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> list[float]:
-    """Train the classifier of a hybrid in place; returns the share of frames expected right in every pass, in %.
+    """Train the classifier of a hybrid in place and return the percentage of frames expected correct in every pass.
 
-    The share is that of the weights while they moved. What is learnt does not depend on the workers. Where no utterance
-    can be learnt from the hybrid stays as it is, with a warning and no share.
+    The percentages are measured while the weights change. The result does not depend on the workers. If no utterance
+    can be used, the hybrid stays unchanged, with a warning and an empty list. Raises ConfigError if the classifier does
+    not support sequence training.
 
     Parameters
     ----------
@@ -66,18 +66,13 @@ def train_sequences(
     states : int32 (n_frames,)
         Their alignment. Utterances with frames of -1 are left out.
     graph : StateGraph
-        Of a grammar of the training transcripts, a weak one: one that knows them leaves nothing to mistake.
+        Of a weak grammar of the training transcripts; a strong one leaves no competing paths.
     search : SearchSettings
-        Scores are divided by its `lm_scale`, or by 1, before they are logarithms of probabilities.
+        Scores are divided by its `lm_scale`, or by 1 if that is smaller, to give log probabilities.
     passes : int
-        Over all utterances, in an order drawn from the seed.
+        Passes over all utterances, in random order.
     progress : callable, optional
         Called with the number of utterances done, in all passes together.
-
-    Raises
-    ------
-    ConfigError
-        If the classifier is of no kind that can be trained so.
     """
     hybrid, columns, weight = _trainable(hmm)
     classifier = hybrid.classifier
@@ -127,7 +122,7 @@ def train_sequences(
 
 
 def _trainable(hmm: PhoneHmm) -> tuple[HybridAcousticModel, slice, float]:
-    """The hybrid, its columns of the frames and the weight of its scores."""
+    """Return the hybrid, its columns of the frames and the weight of its scores."""
     acoustic = hmm.acoustic_model
     found = hybrid_stream(acoustic)
     if found is None or not isinstance(found[1].classifier, SparseKernelLogisticClassifier):
@@ -144,7 +139,7 @@ def _trainable(hmm: PhoneHmm) -> tuple[HybridAcousticModel, slice, float]:
 def _batches(
     table: FrameTable, states: np.ndarray, numbers: np.ndarray
 ) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
-    """Frames and states of utterances, some seconds of them at a time."""
+    """Yield frames and states of several utterances at a time."""
     batch: list[tuple[np.ndarray, np.ndarray]] = []
     for number in numbers.tolist():
         batch.append((table.utterance(number), states[table.rows(number)]))
@@ -159,8 +154,9 @@ def _slope(
     batch: Sequence[tuple[np.ndarray, np.ndarray]],
     shared: tuple[PhoneHmm, SparseKernelLogisticClassifier, slice, float, StateGraph, SearchSettings],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sum over utterances of the derivative by weights and biases; and the numbers of their frames, of those
-    expected right, and of utterances without a path.
+    """Return the derivative by weights and biases, and three counts.
+
+    The counts are frames, frames expected correct, and utterances without a path.
     """
     hmm, classifier, columns, weight, graph, search = shared
     frames = np.concatenate([own for own, _ in batch])
@@ -192,7 +188,7 @@ def _slope(
 def _expected(
     hmm: PhoneHmm, scores: np.ndarray, states: np.ndarray, graph: StateGraph, search: SearchSettings
 ) -> tuple[float, np.ndarray] | None:
-    """Frames of an utterance expected in the right phone, and the derivative by the scores; None without a path."""
+    """Return the expected number of correct frames and its derivative by the scores; None without a path."""
     phone = hmm.topology.unit_phone[: hmm.topology.n_states]
     scale = max(1.0, search.lm_scale)
     weights = {"lm_scale": search.lm_scale, "insertion_penalty": search.insertion_penalty}

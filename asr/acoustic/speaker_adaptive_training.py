@@ -1,4 +1,4 @@
-"""What a model needs to map a speaker's frames: mixtures for a first pass, and mixtures of mapped frames."""
+"""Speaker adaptation: first-pass mixtures, and mixtures of transformed frames."""
 
 import json
 from collections.abc import Mapping
@@ -28,48 +28,34 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.blas_threads import one_blas_thread
 
 _MAX_IN_FILES = 100
-"""Directions of a prior."""
+"""Maximum number of directions of a prior in a file."""
 
 
 class SpeakerSettings(FmllrSettings):
-    """Whether models are trained on frames that are mapped by speaker, and how."""
+    """Settings of speaker-adaptive training."""
 
     maps: Literal["auto", "none", MapKind] = "auto"
-    """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames; `vtln`: the same with maps
-    that warp the frequency axis, as another length of the vocal tract does. "auto" is "fmllr" where there are four
-    speakers, half of whom say ten seconds or more, in utterances of mostly a second or more."""
+    """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of transformed frames. `vtln`: the same with
+    frequency warps (vocal-tract length). "auto" uses "fmllr" if there are at least four speakers, half of them with at
+    least ten seconds, and most utterances last at least a second."""
     rounds: int = Field(1, ge=1, le=100)
-    """How often the maps of the training speakers are estimated and the mixtures grown anew from mapped frames."""
+    """Number of times that the training speakers' transforms are estimated and the mixtures grown again."""
 
 
 @dataclass(frozen=True)
 class SpeakerAdaptation:
-    """How the map of a speaker is found.
+    """Models and settings for estimating a speaker's transform.
 
-    Attributes
-    ----------
-    front_end : FrontEnd
-        Of the frames that are mapped.
-    first : PhoneHmm
-        Gaussian mixtures of these frames, of any speaker: they recognize or align in the first pass.
-    mapped : GaussianMixtures
-        Of the same states, of mapped frames; under a speaker's map they find the speaker's frames most likely.
-    search : SearchSettings
-        Of the first pass.
-    settings : FmllrSettings
-    maps : {"fmllr", "vtln"}
-        FeatureError where frames are to be warped that cannot be.
-    prior : FmllrPrior or None
-        What the maps of training's speakers tell of others.
+    Raises FeatureError if `maps` is "vtln" and the frames cannot be warped.
     """
 
-    front_end: FrontEnd
-    first: PhoneHmm
-    mapped: GaussianMixtures
-    search: SearchSettings
+    front_end: FrontEnd  # of the untransformed frames
+    first: PhoneHmm  # speaker-independent mixtures for the first pass
+    mapped: GaussianMixtures  # of the same states, for transformed frames
+    search: SearchSettings  # of the first pass
     settings: FmllrSettings
     maps: MapKind = "fmllr"
-    prior: FmllrPrior | None = None
+    prior: FmllrPrior | None = None  # learned from the training speakers
 
     def __post_init__(self) -> None:
         if self.maps == "vtln":
@@ -77,18 +63,18 @@ class SpeakerAdaptation:
 
     @property
     def second(self) -> PhoneHmm:
-        """The mixtures of mapped frames, with the durations of the first ones."""
+        """The mixtures of transformed frames, with the self-loops of `first`."""
         return PhoneHmm(self.first.topology, self.mapped, self.first.self_loops)
 
     @cached_property
     def expected(self) -> RowStatistics:
-        """Of one frame of the mixtures of mapped frames."""
+        """Expected statistics of one frame under the mixtures of transformed frames."""
         with one_blas_thread():
             return expected_statistics(self.mapped)
 
     @property
     def digest(self) -> str:
-        """Of everything that maps depend on, hexadecimal."""
+        """Hexadecimal digest of everything that the transforms depend on."""
         arrays, metadata = adaptation_to_arrays(self, self.first.acoustic_model)
         found = blake2b(json.dumps(metadata, sort_keys=True).encode(), digest_size=16)
         for name in sorted(arrays):
@@ -102,7 +88,7 @@ class SpeakerAdaptation:
         *,
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     ) -> dict[str, AffineTransform]:
-        """The map of every speaker of static features, from the states of their frames; -1 leaves one out."""
+        """Estimate the transform of every speaker from static features and their states; -1 leaves a frame out."""
         return self.fit(self.front_end.transform(static), states, workers=workers)
 
     def fit(
@@ -113,11 +99,11 @@ class SpeakerAdaptation:
         start: SpeakerMaps | None = None,
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     ) -> dict[str, AffineTransform]:
-        """As `of_states`, of the front end's frames; `start` is where to begin."""
+        """Do the same as `of_states`, for the front end's frames; `start` has the initial transforms."""
         mixtures, settings, among, expected = self.mapped, self.settings, None, None
         if self.maps == "vtln":
             mixtures, among = mixtures.collapsed(), warps_of_frames(self.front_end)
-            settings = settings.model_copy(update={"iterations": 1})  # a single Gaussian has no posteriors
+            settings = settings.model_copy(update={"iterations": 1})  # posteriors of a single Gaussian do not change
         else:
             expected = self.expected
         return fit_speakers(
@@ -140,10 +126,10 @@ class SpeakerAdaptation:
         *,
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     ) -> "SpeakerAdaptation":
-        """The same with what the speakers of static features, in the states of their frames, tell of others' maps.
+        """Return a copy with a prior learned from the speakers of static features and their states.
 
-        Where frames can be warped, each speaker counts with a longer and a shorter vocal tract too. Maps that are warps
-        need no prior, and where there are too few speakers nothing is learnt.
+        If the frames can be warped, each speaker also counts with a longer and a shorter vocal tract. With too few
+        speakers no prior is learned; "vtln" needs none.
         """
         if self.maps == "vtln":
             return self
@@ -155,25 +141,25 @@ class SpeakerAdaptation:
             return replace(plain, prior=fit_fmllr_prior(transforms, plain.expected, others))
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
-        """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""
+        """Transform the frames of static features; frames of a speaker without a transform stay."""
         return mapped_table(self.front_end.transform(static), maps)
 
 
 def of_mapped_frames(config: FeatureConfig) -> FeatureConfig:
-    """Settings of a front end that takes mapped frames: differences and normalization are in them already."""
+    """Return settings of a front end for transformed frames, which already have differences and normalization."""
     return config.model_copy(update={"delta_order": 0, "normalize": "none"})
 
 
 def as_they_are(config: FeatureConfig) -> FeatureConfig:
-    """Settings of a front end that leaves mapped frames as they are."""
+    """Return settings of a front end that does not change transformed frames."""
     alone = {"context": 0, "lda_dimension": None, "append_static": False}
     return of_mapped_frames(config).model_copy(update=alone)
 
 
 def adaptation_to_arrays(adaptation: SpeakerAdaptation, acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and metadata of what stands in a model file beside that acoustic model.
+    """Return arrays and metadata for a model file next to this acoustic model.
 
-    The mixtures of mapped frames are left out where the acoustic model is these.
+    The mixtures of transformed frames are left out if they are the acoustic model.
     """
     front_end, front_metadata = adaptation.front_end.to_arrays()
     arrays = {"self_loops": adaptation.first.self_loops, **prefixed("front_end", front_end)}
@@ -194,7 +180,7 @@ def adaptation_to_arrays(adaptation: SpeakerAdaptation, acoustic: AcousticModel)
 def adaptation_from_arrays(
     arrays: Mapping[str, np.ndarray], parts: SpeakerParts, topology: Topology, acoustic: AcousticModel
 ) -> SpeakerAdaptation:
-    """What `adaptation_to_arrays` described; what does not fit together raises ValueError and its like."""
+    """Rebuild the result of `adaptation_to_arrays`; inconsistent parts raise errors such as ValueError."""
     front_end = FrontEnd.from_arrays(without_prefix("front_end", arrays), parts.front_end)
     self_loops = arrays["self_loops"]
     check_array("self_loops", self_loops, (topology.n_units,), between=(0.0, 1.0))

@@ -11,9 +11,9 @@ from asr.acoustic.gmm import GaussianMixtures, single_gaussians
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 MIN_FRAMES = 20.0
-"""Of a Gaussian."""
+"""Default minimum number of frames of a Gaussian."""
 VARIANCE_PRIOR = 20.0
-"""Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
+"""Default strength of variance smoothing, in frames."""
 
 
 def mixtures_of_states(
@@ -30,7 +30,7 @@ def mixtures_of_states(
     silence_gaussian_ratio: int = 1,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
-    """Mixtures grown on a given alignment, without realigning.
+    """Grow mixtures on a given alignment, without realigning.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ def mixtures_of_states(
     variance_floor : float
         Smallest variance, as a fraction of the variance over all frames.
     min_gaussian_count : float
-        Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
+        Gaussians with fewer frames are dropped, except the only one of a state.
     variance_smoothing : float
-        Frames, as which the variance of all of a state's counts in that of each of its Gaussians; see `update`.
+        Strength of variance smoothing, in frames; see `GaussianMixtures.update`.
     silence, silence_gaussian_ratio
-        States that have so many times as many components, from the beginning.
+        States of silence, and the factor on their number of components.
     """
     mixtures, floor = equal_gaussians(frames, n_states, variance_floor)
     order = np.argsort(states, kind="stable")
@@ -78,13 +78,13 @@ def mixtures_of_states(
 
 
 def equal_gaussians(frames: np.ndarray, n_states: int, variance_floor: float) -> tuple[GaussianMixtures, np.ndarray]:
-    """One Gaussian of all frames for every state, and the smallest variances."""
+    """Return one Gaussian of all frames for every state, and the smallest variances."""
     mean = frames.mean(axis=0, dtype=np.float64)
     variance = np.square(frames - mean.astype(np.float32)).mean(axis=0, dtype=np.float64)
-    variance[variance == 0.0] = 1.0  # a constant feature tells no state from another
+    variance[variance == 0.0] = 1.0  # a constant feature does not distinguish states
     return single_gaussians(mean, variance, n_states), variance_floor * variance
 
 
 def n_threads(workers: Workers) -> int:
-    """In which Gaussians are estimated."""
+    """Return the number of threads for estimating Gaussians."""
     return min(workers.n_workers, os.cpu_count() or 1)

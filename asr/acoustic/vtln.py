@@ -1,12 +1,12 @@
-"""Vocal-tract length normalization: the warp of the frequency axis under which mixtures find a speaker most likely.
+"""Vocal-tract length normalization: the frequency warp that maximizes a speaker's likelihood under the mixtures.
 
-Lee and Rose (1998), "A frequency warping approach to speaker normalization". A warp is a linear map of the cepstra
-(Pitz and Ney 2005, "Vocal tract normalization equals linear transformation in cepstral space"), hence one of the maps
-that fMLLR chooses from, and its statistics tell the likelihood of every warp without another pass over the frames (Kim,
+Lee and Rose (1998), "A frequency warping approach to speaker normalization". A warp is a linear transform of the
+cepstra (Pitz and Ney 2005, "Vocal tract normalization equals linear transformation in cepstral space"), so it is a
+special case of fMLLR. The fMLLR statistics give the likelihood of every warp without another pass over the frames (Kim,
 Umesh, Gales, Hain and Woodland 2004, "Using VTLN for broadcast news transcription").
 
-The mixtures are taken as one Gaussian a state: some of many have learnt how each training speaker sounds, whose warp
-is then hardly seen (Welling, Ney and Kanthak 2002, "Speaker adaptive modeling by vocal tract normalization").
+The mixtures are reduced to one Gaussian per state. Larger mixtures model each training speaker, which hides the effect
+of the warp (Welling, Ney and Kanthak 2002, "Speaker adaptive modeling by vocal tract normalization").
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from asr.features.warping import warping_matrix
 from asr.util.errors import FeatureError
 
 WARPS = tuple(round(0.8 + 0.02 * number, 2) for number in range(21))
-"""Those that are tried, as of `asr.features.warping.warping_matrix`."""
+"""Candidate warps, as in `asr.features.warping.warping_matrix`."""
 LONGER_AND_SHORTER = (0.92, 1.08)
-"""Warps by which a speaker is made up of another; those of the copies that hybrids learn."""
+"""Warps for simulated speakers; the same as for the hybrids' copies."""
 
 
 def why_no_warps(config: FeatureConfig) -> str | None:
-    """Why frames of these settings cannot be warped by one matrix, in words; None if they can."""
+    """Explain why frames of these settings cannot be warped by one matrix; None if they can."""
     if config.lda_dimension is not None:
         return "frames after LDA are not the cepstra and their differences"
     if config.normalize == "utterance" or (config.normalize == "speaker" and config.speaker_prior == 0):
@@ -37,7 +37,7 @@ def why_no_warps(config: FeatureConfig) -> str | None:
 
 
 def why_not_warped(front_end: FrontEnd) -> str | None:
-    """As `why_no_warps`, of a front end that knows its features."""
+    """Do the same as `why_no_warps` for a fitted front end."""
     config, n_static = front_end.config, front_end.static_dimension_
     reason = why_no_warps(config)
     if reason is None and n_static != config.static_dimension:
@@ -46,26 +46,27 @@ def why_not_warped(front_end: FrontEnd) -> str | None:
 
 
 def require_cepstra(front_end: FrontEnd) -> None:
-    """Raise FeatureError for frames that one matrix cannot warp, and those that are not of cepstra and energy."""
+    """Raise FeatureError unless one matrix can warp the frames, which must be cepstra and energy."""
     reason = why_not_warped(front_end)
     if reason is not None:
         raise FeatureError(f"no vocal-tract length can be told from these features: {reason}")
 
 
 def warps_of_frames(front_end: FrontEnd) -> np.ndarray:
-    """The matrix of each of `WARPS` for the frames of a front end, float64 (n_warps, n_features, n_features).
+    """Return the matrix of each of `WARPS` for the frames of a front end, float64 (n_warps, n_features, n_features).
 
-    Each difference is warped as the cepstra are, since both maps are linear; the energy stays. For normalized frames
-    the deviations of training stand for those of the speaker, and the offset is left to be found. Raises FeatureError
-    as `require_cepstra` does.
+    Differences are warped as the cepstra, because both transforms are linear; the energy stays. For normalized frames
+    the training deviations replace those of the speaker, and the offset must be estimated. Raises FeatureError as
+    `require_cepstra` does.
     """
     return _matrices(front_end, WARPS)
 
 
 def maps_of_other_lengths(front_end: FrontEnd, transforms: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The maps of the same speakers, float64 (n, n + 1), if their vocal tracts were shorter, and longer.
+    """Return the transforms, float64 (n, n + 1), of the same speakers with a shorter and a longer vocal tract.
 
-    Of whom W x sounds as the speaker does, x is taken by A W. Raises FeatureError as `require_cepstra` does.
+    The warp A changes the matrix W of a transform to W A; the offset stays. Raises FeatureError as `require_cepstra`
+    does.
     """
     vtlp_warps = _matrices(front_end, LONGER_AND_SHORTER)
     return [np.column_stack([one[:, :-1] @ warp, one[:, -1]]) for one in transforms for warp in vtlp_warps]

@@ -1,7 +1,6 @@
-"""One HMM a word, for utterances of exactly one word: the baseline that knows no phones.
+"""Whole-word HMMs for utterances of one word: a baseline without phones.
 
-hmmlearn trains the models; only its public interface is used, and nothing of it is left in what was learnt, which is
-plain arrays. Recognition compares the words' likelihoods, for all utterances at once.
+hmmlearn trains the models through its public interface; trained models are plain arrays and do not depend on it.
 """
 
 import logging
@@ -29,17 +28,17 @@ HMMLEARN_NEEDED = (
 
 
 def can_train() -> bool:
-    """Whether hmmlearn is installed."""
+    """Return whether hmmlearn is installed."""
     return find_spec("hmmlearn") is not None
 
 
 class WholeWordHmms:
-    """Left-to-right HMMs of whole words with several diagonal Gaussians a state.
+    """Left-to-right HMMs of whole words with several diagonal Gaussians per state.
 
-    The Gaussians of a state are HMM states of their own, side by side: from each a path may stay, change to another of
-    the same state, or move on to any of the next. This is a mixture whose weights depend on the Gaussian of the frame
-    before, and takes a fifth of the time of hmmlearn's own mixtures. Parameters are estimated by Baum-Welch with weak
-    conjugate priors, which keep variances off zero and what is never visited finite.
+    Each Gaussian of a state is an HMM state of its own. From each, a path may stay, change to another Gaussian of the
+    same state, or move to any Gaussian of the next. This is a mixture whose weights depend on the previous Gaussian,
+    and it trains five times as fast as hmmlearn's own mixtures. Baum-Welch uses weak conjugate priors, which keep
+    variances above zero and unvisited parameters finite.
 
     Parameters
     ----------
@@ -48,9 +47,9 @@ class WholeWordHmms:
     n_mixtures : int
         Gaussians of every state.
     n_iter : int
-        Most Baum-Welch iterations; fewer where the log-likelihood per frame gains less than 1e-3.
+        Maximum number of Baum-Welch iterations; training stops if the log-likelihood per frame gains less than 1e-3.
     seed : int
-        Of the k-means that begins the training.
+        Seed of the initial k-means.
 
     Attributes
     ----------
@@ -61,7 +60,7 @@ class WholeWordHmms:
     gaussians_ : GaussianMixtures
         One component for each of n_words * n, of standardized frames.
     mean_, deviation_ : float32 (n_features,)
-        Of all training frames; frames are standardized by them.
+        Of all training frames, for standardizing frames.
     curves_ : mapping of word to float64 (n_iterations,)
         Log-likelihood per frame before each re-estimation.
     """
@@ -89,24 +88,10 @@ class WholeWordHmms:
     ) -> Self:
         """Train a model for every word.
 
-        Parameters
-        ----------
-        table : FrameTable
-            Training frames.
-        transcripts : mapping of utterance id to words
-            Exactly one word for every utterance of the table.
-        workers : Workers
-            Who shares the words; the result does not depend on it.
-
-        Raises
-        ------
-        CorpusError
-            If an utterance has no transcript or not exactly one word, or a word has too few frames.
-        FeatureError
-            If a frame is not finite.
-        ConfigError
-            If hmmlearn is not installed, a number of states, mixtures or iterations is below 1, or training ends with
-            numbers that are not finite.
+        `table`: training frames. `transcripts`: exactly one word for every utterance of the table. `workers`: train the
+        words in parallel; the result does not depend on them. Raises CorpusError if an utterance does not have exactly
+        one word, or a word has too few frames, and FeatureError if a frame is not finite, and ConfigError if hmmlearn
+        is not installed, a number of states, mixtures or iterations is below 1, or training diverges.
         """
         if not can_train():
             raise ConfigError(HMMLEARN_NEEDED)
@@ -135,14 +120,14 @@ class WholeWordHmms:
         return self
 
     def recognize(self, table: FrameTable) -> dict[str, tuple[str]]:
-        """The most likely word of every utterance, as a transcript of one word; FeatureError as for `score`."""
+        """Return the most likely word of every utterance, as a one-word transcript; FeatureError as for `score`."""
         best = self.score(table).argmax(axis=1)
         return {name: (self.words_[word],) for name, word in zip(table.ids, best.tolist(), strict=True)}
 
     def score(self, table: FrameTable) -> np.ndarray:
-        """Natural log-likelihood of every utterance under every word, float64 (n_utterances, n_words).
+        """Return the natural log-likelihood of every utterance under every word, float64 (n_utterances, n_words).
 
-        Paths may end in any state. Raises FeatureError if the frames have another number of features than in training.
+        Paths may end in any state. Raises FeatureError if the number of features differs from training.
         """
         if table.n_features != len(self.mean_):
             raise FeatureError(
@@ -173,7 +158,7 @@ def _utterances_by_word(table: FrameTable, transcripts: Mapping[str, Sequence[st
 def _train_word(
     spoken: tuple[str, Sequence[np.ndarray]], settings: tuple[int, int, int, int]
 ) -> tuple[WordHmm, np.ndarray]:
-    """Baum-Welch through hmmlearn; returns the model and its log-likelihood per frame before each iteration."""
+    """Train one word with hmmlearn; return the model and its log-likelihood per frame before each iteration."""
     from hmmlearn.hmm import GaussianHMM
 
     word, utterances = spoken
@@ -200,7 +185,7 @@ def _train_word(
         hmm.fit(frames, lengths)
     variances = np.diagonal(hmm.covars_, axis1=1, axis2=2)
     curve = np.array(hmm.monitor_.history) / len(frames)
-    # hmmlearn takes a likelihood that is not a number as converged.
+    # hmmlearn treats a NaN likelihood as convergence.
     for numbers in (curve, hmm.startprob_, hmm.transmat_, hmm.means_, variances):
         if not np.isfinite(numbers).all():
             raise ConfigError(
@@ -214,7 +199,7 @@ def _train_word(
 def _flat_start(
     word: str, frames: np.ndarray, lengths: Sequence[int], n_states: int, n_mixtures: int, seed: int
 ) -> WordHmm:
-    """Every utterance divided evenly among the states; k-means within each state finds its Gaussians."""
+    """Divide every utterance evenly among the states; k-means within each state initializes its Gaussians."""
     from sklearn.cluster import KMeans
 
     state = np.concatenate([np.arange(length) * n_states // length for length in lengths])
@@ -239,23 +224,20 @@ def _flat_start(
 
 
 def _forward(scores: np.ndarray, offsets: np.ndarray, start: np.ndarray, transitions: np.ndarray) -> np.ndarray:
-    """Forward recursion (Rabiner 1989, equations 19-21) of all utterances under all words, frame by frame.
+    """Compute the forward recursion (Rabiner 1989, equations 19-21) of all utterances under all words, frame by frame.
 
-    Parameters
-    ----------
-    scores : float32 (n_frames, n_words * n)
-    offsets : int64 (n_utterances + 1,)
-    start, transitions : float64 (n_words, n), (n_words, n, n)
+    `scores`: float32 (n_frames, n_words * n). `offsets`: int64 (n_utterances + 1,). `start`, `transitions`: float64
+    (n_words, n), (n_words, n, n).
 
     Returns
     -------
     float64 (n_utterances, n_words)
     """
     lengths = np.diff(offsets)
-    order = np.argsort(-lengths, kind="stable")  # those still running at a frame are then the first few
+    order = np.argsort(-lengths, kind="stable")  # utterances still running at a frame then come first
     n_running = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)), side="left")
     log_likelihood = np.zeros((len(lengths), len(start)))
-    probability = np.tile(start, (len(lengths), 1, 1))  # of the states given what was heard, (utterance, word, n)
+    probability = np.tile(start, (len(lengths), 1, 1))  # state posteriors given the frames so far, (utterance, word, n)
     for frame, running in enumerate(n_running.tolist()):
         rows = offsets[order[:running]] + frame
         emission = scores[rows].reshape(running, *start.shape).astype(np.float64)
