@@ -1,1 +1,1 @@
-"""Forced alignment: which state, phone and word every frame of a transcribed utterance belongs to."""
+"""Forced alignment: the state, phone and word of every frame of a transcribed utterance."""

@@ -1,10 +1,9 @@
-"""Utterances divided among the phones of their transcripts where the sound changes: a flat start that listens.
+"""Flat start that divides utterances among the phones of their transcripts at changes in the sound.
 
-Of all ways to divide an utterance among the phones of its first pronunciations, with a pause between words or without,
-the one is taken in which frames differ least from the mean of their phone (segmentation by least squares and dynamic
-programming, Bellman 1961; for speech Svendsen and Soong 1987). No model is needed for it: what a phone sounds like
-plays no part, only where one sound ends and another begins. Lengths far from the average phone's cost something, and
-so does a pause where there is evidence for speech (`asr.alignment.pauses`), and a phone where there is one for a pause.
+Of all divisions among the phones of the first pronunciations, with or without pauses between words, the one with the
+smallest squared distances of frames from the mean of their phone is chosen (least squares and dynamic programming,
+Bellman 1961; for speech Svendsen and Soong 1987). No phone models are needed. Phone lengths far from the average have a
+cost. So do pauses with evidence for speech and phones with evidence for a pause (`asr.alignment.pauses`).
 """
 
 from collections.abc import Mapping
@@ -21,10 +20,10 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.numba_cache import njit
 
 _LENGTH_WEIGHT = 10.0  # of the squared logarithm of a phone's length over the average
-_GUIDANCE = 2.0  # weight of the evidence beside the scatter
-_LONGEST = 60  # frames of a phone, or _TIMES_AVERAGE the average where that is more
+_GUIDANCE = 2.0  # weight of the evidence relative to the scatter
+_LONGEST = 60  # frames of a phone, or _TIMES_AVERAGE the average if that is larger
 _TIMES_AVERAGE = 3.0
-_LARGEST = 50_000_000  # phones times frames times lengths of an utterance, above which it is divided evenly
+_LARGEST = 50_000_000  # phones times frames times lengths of an utterance; above this it is divided evenly
 
 
 def changes_alignment(
@@ -34,24 +33,14 @@ def changes_alignment(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> AlignedTable:
-    """Every utterance divided where the sound changes; the frames of a phone evenly among its states.
+    """Divide every utterance where the sound changes, and the frames of each phone evenly among its states.
 
-    Where an utterance is too short for that, or too long, it is divided evenly as a whole. The result does not depend
-    on the workers.
+    Utterances that are too short or too long for this are divided evenly. The result does not depend on the workers.
 
-    Parameters
-    ----------
-    guided : FrameTable
-        The evidence for speech in the last column, as from `asr.acoustic.flat_start.with_evidence`.
-    graphs : mapping of utterance id to StateGraph
-        Transcript graphs of all utterances of the table.
-
-    Raises
-    ------
-    AlignmentError
-        If no utterance is long enough for its transcript.
+    `guided`: the last column is the evidence for speech, as from `asr.acoustic.flat_start.with_evidence`. `graphs`:
+    transcript graphs of all utterances. Raises AlignmentError if no utterance is long enough for its transcript.
     """
-    heard = guided.frames[:, -1] != 0.0  # not those that are too short for their transcripts
+    heard = guided.frames[:, -1] != 0.0  # without utterances that are too short for their transcripts
     deviation = guided.frames[:, :-1].std(axis=0, dtype=np.float64, where=heard[:, None]) if heard.any() else 1.0
     deviation = np.where(deviation > 0.0, deviation, 1.0)
     items = ((batch, [graphs[name] for name in batch.ids]) for batch in guided.batches())
@@ -82,18 +71,10 @@ def _divide_batch(
 
 
 def divided_runs(frames: np.ndarray, evidence: np.ndarray, graph: StateGraph, topology: Topology) -> UnitRuns | None:
-    """The units of the first pronunciations, with pauses, int32 (n,), and for how many frames each, int (n,).
+    """Return the units of the first pronunciations, with pauses, int32 (n,), and their numbers of frames, int (n,).
 
-    Parameters
-    ----------
-    frames : float64 (n_frames, n_features)
-        Divided by their overall deviation.
-    evidence : float32 (n_frames,)
-        For speech, against a pause.
-
-    Returns
-    -------
-    None where there are no words, or too few or too many frames.
+    Return None without words, or with too few or too many frames. `frames`, float64 (n_frames, n_features), are divided
+    by their overall deviation. `evidence`, float32 (n_frames,), is that for speech.
     """
     units, begins = straight_units(graph, topology)
     n_frames, n_states = len(frames), topology.states_per_phone
@@ -101,7 +82,7 @@ def divided_runs(frames: np.ndarray, evidence: np.ndarray, graph: StateGraph, to
         return None
     silence = np.asarray(topology.silence_states, np.int32)
     phones = units.reshape(-1, n_states)
-    # A place for a pause before every word and at the end.
+    # A pause may precede every word and the end.
     places = np.concatenate([[True], begins[n_states::n_states], [True]])
     pause = np.concatenate([[True, False] if place else [False] for place in places])[:-1]
     average = max(n_states, (evidence > 0).sum() / len(phones))
@@ -123,9 +104,10 @@ def divided_runs(frames: np.ndarray, evidence: np.ndarray, graph: StateGraph, to
 
 
 def phone_costs(frames: np.ndarray, evidence: np.ndarray, longest: int, average: float) -> np.ndarray:
-    """What a phone of n frames costs that ends before frame t, float64 (n_frames + 1, longest + 1).
+    """Return the cost of a phone of n frames that ends before frame t, float64 (n_frames + 1, longest + 1).
 
-    Half the squared distances of its frames from their mean, and what its length and evidence for a pause cost.
+    It is half the squared distances of its frames from their mean, plus costs for its length and for evidence for a
+    pause.
     """
     n_frames = len(frames)
     loud = np.concatenate([[0.0], np.cumsum(_GUIDANCE * np.maximum(-evidence.astype(np.float64), 0.0))])
@@ -141,9 +123,9 @@ def phone_costs(frames: np.ndarray, evidence: np.ndarray, longest: int, average:
 
 
 def pause_costs(frames: np.ndarray, evidence: np.ndarray) -> np.ndarray:
-    """What a pause costs from the first frame to before frame t, float64 (n_frames + 1,); infinite without any pause.
+    """Return the cumulative cost of a pause up to frame t, float64 (n_frames + 1,); infinite without pause-like frames.
 
-    Half the squared distances of its frames from the mean of those that sound like a pause, and evidence for speech.
+    It is half the squared distances of the frames from the mean of pause-like frames, plus evidence for speech.
     """
     paused = evidence < 0
     if not paused.any():
@@ -154,7 +136,7 @@ def pause_costs(frames: np.ndarray, evidence: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _fill(phones, pauses, pause, shortest, lengths):  # type: ignore[no-untyped-def]
-    """Lengths, 0 for a pause that is none, of the cheapest division; whether there is one."""
+    """Fill in the lengths of the cheapest division, 0 for an unused pause; return whether there is one."""
     n_frames, longest = phones.shape[0] - 1, phones.shape[1] - 1
     n_nodes = pause.shape[0]
     best = np.full((n_nodes + 1, n_frames + 1), np.inf)

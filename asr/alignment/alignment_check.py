@@ -1,4 +1,4 @@
-"""What looks wrong in an alignment, told from the alignment alone and from what sounds like a pause."""
+"""Checks of an alignment by its durations and by evidence for pauses."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,50 +12,28 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 
-LONG_PHONE = 0.3  # seconds; vowels drawn out at the end of a sentence come near it
-LONG_WORD = 3.0  # times as long as the median word of so many phones in this corpus ...
-MIN_LONG_WORD = 0.5  # ... and at least so many seconds
-LONG_PAUSE = 0.3  # seconds within one word that sound like a pause
-TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
+LONG_PHONE = 0.3  # seconds; vowels at the end of a sentence come close
+LONG_WORD = 3.0  # factor on the duration expected from the median phone of the corpus ...
+MIN_LONG_WORD = 0.5  # ... and minimum duration in seconds
+LONG_PAUSE = 0.3  # seconds of pause-like sound within a word
+TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 in correct alignments
 
-SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from what sounds like a pause
+SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from the pause-like frames
 
 
 @dataclass(frozen=True)
 class AlignmentCheck:
-    """Figures of an alignment, in per cent.
+    """Figures of an alignment, in per cent."""
 
-    Attributes
-    ----------
-    silence : float
-        Frames aligned with silence or short pause.
-    pauses : float
-        Frames that sound like a pause (`asr.alignment.pauses`).
-    long_phones : float
-        Phones of words that last longer than 0.3 s.
-    long_words : float
-        Words that last over 0.5 s and three times as long as the corpus's median phone lets expect.
-    worst : str
-        The utterance with the most time in such words; empty if there are none.
-    worst_phones : str
-        The one with the most time in such phones.
-    worst_phone : str
-        The phone that has the most of that time.
-    paused_words : float
-        Words that hold over 0.3 s of what sounds like a pause.
-    worst_paused : str
-        The utterance with the most time in such pauses.
-    """
-
-    silence: float
-    pauses: float
-    long_phones: float
-    long_words: float
-    worst: str
-    worst_phones: str = ""
-    worst_phone: str = ""
-    paused_words: float = 0.0
-    worst_paused: str = ""
+    silence: float  # frames aligned with silence or short pause
+    pauses: float  # pause-like frames (`asr.alignment.pauses`)
+    long_phones: float  # phones of words that last longer than 0.3 s
+    long_words: float  # words over 0.5 s and three times the duration expected from the median phone
+    worst: str  # utterance with the most time in such words; empty without any
+    worst_phones: str = ""  # utterance with the most time in such phones
+    worst_phone: str = ""  # phone with the most of that time
+    paused_words: float = 0.0  # words with over 0.3 s of pause-like sound
+    worst_paused: str = ""  # utterance with the most time in such pauses
 
     def __str__(self) -> str:
         return (
@@ -66,11 +44,11 @@ class AlignmentCheck:
         )
 
     def as_dict(self) -> dict[str, float | str]:
-        """The figures by name."""
+        """Return the figures by name."""
         return asdict(self)
 
     def complaints(self) -> list[str]:
-        """A sentence for everything that looks wrong."""
+        """Return a sentence for every problem."""
         found = []
         if self.silence < self.pauses - SILENCE_MARGIN:
             found.append(
@@ -108,16 +86,10 @@ def check_alignment(
     topology: Topology,
     frame_shift: float = 0.01,
 ) -> AlignmentCheck:
-    """Look at an alignment.
+    """Check an alignment.
 
-    Parameters
-    ----------
-    states : int32 (n_frames,)
-        State of every frame of the table; -1 where an utterance was not aligned.
-    graphs : mapping of utterance id to StateGraph
-        The transcript graphs that were aligned.
-    frame_shift : float
-        Seconds from one frame to the next.
+    `states`, int32 (n_frames,): state of every frame of the table; -1 if an utterance was not aligned. `graphs`: the
+    transcript graphs that were aligned. `frame_shift`: seconds between frames.
     """
     segments = {
         name: _segments(own, graphs[name], topology)
@@ -134,7 +106,7 @@ def check_segments(
     topology: Topology,
     frame_shift: float = 0.01,
 ) -> AlignmentCheck:
-    """Look at an alignment whose phones and words, `segments` of every aligned utterance, are known."""
+    """Check an alignment, given the phones and words of every aligned utterance in `segments`."""
     aligned = states >= 0
     silence = aligned & (states < len(topology.silence_states))
     paused = aligned & (low_evidence(table, frame_shift) < 0)
@@ -173,13 +145,12 @@ def check_segments(
 
 
 def _segments(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[Segment], list[Segment]]:
-    """Phones and words of an utterance's states."""
     path = path_of_states(states, graph, topology)
     return phone_segments(path, graph, topology), word_segments(path, graph, topology)
 
 
 def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[float, str]:
-    """Per cent of the words that are too long, and the utterance where they last longest."""
+    """Return the percentage of words that are too long, and the utterance with the most time in them."""
     if not words:
         return 0.0, ""
     frames, n_phones = (np.array(column, np.float64) for column in list(zip(*words, strict=True))[:2])
@@ -190,7 +161,6 @@ def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[
 
 
 def _summed(times: Iterable[tuple[float, str]]) -> dict[str, float]:
-    """Time by name."""
     total: dict[str, float] = {}
     for length, name in times:
         total[name] = total.get(name, 0.0) + length
@@ -198,6 +168,6 @@ def _summed(times: Iterable[tuple[float, str]]) -> dict[str, float]:
 
 
 def _most(time: Mapping[str, float]) -> str:
-    """The name with the most; empty where none has any."""
+    """Return the name with the largest value; empty if all are zero."""
     longest = max(time, key=lambda name: (time[name], name), default="")
     return longest if time.get(longest) else ""

@@ -1,4 +1,4 @@
-"""A whole table of frames aligned: one state a frame, and how long units were held."""
+"""Alignment of a whole table of frames: the state of every frame, and how long units were held."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,23 +18,12 @@ UnitRuns = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class AlignedTable:
-    """Alignment of a FrameTable.
+    """Alignment of a FrameTable."""
 
-    Attributes
-    ----------
-    states : int32 (n_frames,)
-        Emission state of every frame; -1 in utterances that failed.
-    stays, visits : float64 (n_units,)
-        Self-transitions and entries of every unit.
-    log_likelihood_per_frame : float
-        Of the best paths, natural log.
-    failed : mapping of utterance id to its fault
-    """
-
-    states: np.ndarray
-    stays: np.ndarray
-    visits: np.ndarray
-    log_likelihood_per_frame: float
+    states: np.ndarray  # int32 (n_frames,); emission state of every frame; -1 in utterances that failed
+    stays: np.ndarray  # float64 (n_units,); self-transitions
+    visits: np.ndarray  # float64 (n_units,); entries
+    log_likelihood_per_frame: float  # of the best paths, natural log
     failed: Mapping[str, Fault]
 
 
@@ -48,20 +37,17 @@ def align_table(
     beams: tuple[float, ...] = DEFAULT_BEAMS,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> AlignedTable:
-    """Viterbi alignment of every utterance; the result does not depend on the workers.
+    """Align every utterance with the Viterbi algorithm; the result does not depend on the workers.
+
+    Raises AlignmentError if no utterance can be aligned.
 
     Parameters
     ----------
     log_likelihood : callable
-        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states); something that can be pickled
-        where workers are other processes.
+        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states). Must support pickling for worker
+        processes.
     graphs : mapping of utterance id to StateGraph
-        Transcript graphs of all utterances of the table.
-
-    Raises
-    ------
-    AlignmentError
-        If no utterance at all can be aligned.
+        Transcript graphs of all utterances.
     """
     items = ((batch, [graphs[name] for name in batch.ids]) for batch in table.batches())
     workers = in_threads(workers)
@@ -75,12 +61,12 @@ def _align_batch(
     log_likelihood: Callable[[np.ndarray], np.ndarray],
     constants: tuple[Topology, np.ndarray, tuple[float, ...]],
 ) -> list[tuple[UnitRuns | Fault, float]]:
-    """Units, or why there are none, and score of every utterance; short ones are scored together."""
+    """Return units or a fault, and the score, of every utterance; short utterances are scored together."""
     batch, graphs = item
     finite = np.isfinite(batch.frames).all()
     scores = attempt(log_likelihood, batch.frames) if finite else Fault("not-finite", NOT_FINITE)
     if isinstance(scores, Fault):
-        if len(batch) > 1:  # One of them is at fault: each by itself.
+        if len(batch) > 1:  # One utterance failed: score each separately.
             alone = zip(batch.batches(0), graphs, strict=True)
             return [_align_batch((one, [graph]), log_likelihood, constants)[0] for one, graph in alone]
         return [(scores, 0.0)]
@@ -95,7 +81,7 @@ def _align_batch(
 
 
 def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> AlignedTable:
-    """Every utterance divided evenly among the units of its transcript: where a flat start begins."""
+    """Divide every utterance evenly among the units of its transcript, for a flat start."""
     found = []
     for name, length in zip(table.ids, np.diff(table.offsets).tolist(), strict=True):
         flat = equal_runs(graphs[name], topology, length)
@@ -104,7 +90,7 @@ def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology
 
 
 def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentError:
-    """The error when nothing is left of a corpus, with the first reason."""
+    """Return the error for a corpus without any aligned utterance, with the first reason."""
     name, fault = next(iter(failed.items()), ("", Fault("", "there are no utterances")))
     return AlignmentError(f"none of the {n_utterances} utterances can be aligned; the first, {name}: {fault.reason}")
 
@@ -112,13 +98,7 @@ def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentErr
 def collect_runs(
     table: FrameTable, topology: Topology, found: Sequence[UnitRuns | Fault], total_score: float = 0.0
 ) -> AlignedTable:
-    """The table of what was found for each of its utterances, units and lengths or a fault.
-
-    Raises
-    ------
-    AlignmentError
-        If all are faults.
-    """
+    """Collect the results of all utterances; raise AlignmentError if all failed."""
     states = np.full(table.n_frames, -1, np.int32)
     stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
     failed = {}

@@ -1,4 +1,4 @@
-"""Confusion networks as text: a line for each place of an utterance, with its times in seconds and its words."""
+"""Confusion networks as text: one line per bin, with its times in seconds and its words."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,13 +13,14 @@ from asr.util.unicode_text import fault_in_word
 
 HEADER = "utterance\tstart\tend\twords"
 NOTHING = "<eps>"
-_LEAST = 5e-5  # a probability that is not rounded to nothing
-_MOST = 1.01  # the sum of a place's probabilities, each rounded to four digits
+_LEAST = 5e-5  # smaller probabilities round to 0
+_MOST = 1.01  # limit on the sum of a bin's probabilities, each rounded to four digits
 
 
 def write_confusions(path: Path | str, networks: Mapping[str, Iterable[Bin]]) -> None:
-    """Write networks, by utterance, with times in seconds. An utterance without a place has no line, and a word of a
-    probability that rounds to 0 does not stand in it.
+    """Write networks by utterance, with times in seconds.
+
+    Words whose probability rounds to 0 and utterances without bins are left out.
     """
     rows = [HEADER]
     for name, places in networks.items():
@@ -32,13 +33,7 @@ def write_confusions(path: Path | str, networks: Mapping[str, Iterable[Bin]]) ->
 
 
 def read_confusions(path: Path | str) -> dict[str, list[Bin]]:
-    """Read what `write_confusions` wrote; words of a probability of 0, and places without another, are left out.
-
-    Raises
-    ------
-    CorpusError
-        With file, line and value, for what is no such file.
-    """
+    """Read the file of `write_confusions` without words of probability 0; CorpusError names file, line and value."""
     header, *lines = read_text_lines(path, CorpusError) or [""]
     if header.rstrip("\r") != HEADER:
         raise CorpusError(f"{path}:1: {printable(header, 80)!r} must be {HEADER!r}: the columns of confusion networks")

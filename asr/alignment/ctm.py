@@ -1,4 +1,4 @@
-"""Time-marked conversation files (NIST CTM): a word or phone a line, with its times in seconds."""
+"""Time-marked conversation files (NIST CTM): one word or phone per line, with its times in seconds."""
 
 import math
 import re
@@ -16,12 +16,12 @@ from asr.util.unicode_text import fault_in_word
 
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 LATEST = 1e9
-"""Seconds; no recording is as long, and every time below it is exact to the millisecond."""
+"""Seconds; longer than any recording, and times below it are exact to the millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class CtmRow:
-    """A label of an utterance from `start` for `duration` seconds; None: `confidence` unknown."""
+    """A label of an utterance from `start` for `duration` seconds; None: unknown confidence."""
 
     utterance: str
     start: float
@@ -32,10 +32,7 @@ class CtmRow:
 
 
 def ctm_rows(utterance: str, segments: Iterable[Segment], times: FrameTimes) -> list[CtmRow]:
-    """The rows of one utterance's segments, given in frames.
-
-    Times are rounded to milliseconds such that segments that touch still touch.
-    """
+    """Return the rows of one utterance's segments, rounded to milliseconds; adjacent segments stay adjacent."""
     rows = []
     for segment in segments:
         start, end = round(times.border(segment.start), 3), round(times.border(segment.end), 3)
@@ -44,13 +41,10 @@ def ctm_rows(utterance: str, segments: Iterable[Segment], times: FrameTimes) -> 
 
 
 def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
-    """Write rows, in the order given, times in milliseconds' precision.
+    """Write rows in the order given, with times rounded to milliseconds.
 
-    Raises
-    ------
-    CorpusError
-        If a name or label is empty, holds white space or what cannot be printed, or would make the line a comment
-        (`;;`); if a time is below 0 or above `LATEST`, or a confidence is no finite number of at least 0.
+    Raises CorpusError if a name or label is empty, has white space or unprintable characters, or would start a comment
+    (`;;`); also if a time is outside 0 to `LATEST`, or a confidence is negative or not finite.
     """
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for row in rows:
@@ -74,11 +68,8 @@ def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
 def read_ctm(path: Path | str) -> list[CtmRow]:
     """Read a CTM file; blank lines and comments (`;;`) are skipped.
 
-    Raises
-    ------
-    CorpusError
-        With file, line and value: when the file is no text (see `asr.util.text_lines`), or a line has other than five
-        or six fields, a name that cannot be printed, or a time or confidence that is no number from 0 to `LATEST`.
+    Raises CorpusError with file, line and value for a file that is not text (see `asr.util.text_lines`), a wrong number
+    of fields, an unprintable name, or a time or confidence outside 0 to `LATEST`.
     """
     rows = []
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
@@ -112,7 +103,7 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
 
 
 def read_number(where: str, text: str, largest: float = LATEST) -> float:
-    """A number from 0 to `largest`; CorpusError, which begins with `where`, for any other text."""
+    """Parse a number from 0 to `largest`; otherwise raise CorpusError, whose message begins with `where`."""
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not 0 <= value <= largest:
         raise CorpusError(f"{where}: {text!r} must be a number of at least 0, and at most {largest:g}")

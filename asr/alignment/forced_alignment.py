@@ -1,4 +1,4 @@
-"""Viterbi alignment of transcribed utterances, with wider beams for those that fail."""
+"""Viterbi alignment of transcribed utterances; utterances that fail are retried with wider beams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from asr.hmm.topology import Topology
 from asr.util.errors import Fault
 
 DEFAULT_BEAMS = (200.0, 1000.0, float("inf"))
-_WRONG = 1e6  # what a frame of another state costs a path, more than all else can
+_WRONG = 1e6  # cost of a frame in a wrong state, larger than all others together
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Alignment:
 
     @property
     def runs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The units entered one after the other, int32 (n,), and for how many frames each, int (n,)."""
+        """The units in order, int32 (n,), and their numbers of frames, int (n,)."""
         return unit_runs(self.path, self.graph)
 
 
@@ -35,16 +35,10 @@ def align_utterance(
     self_loops: np.ndarray,
     beams: Sequence[float] = DEFAULT_BEAMS,
 ) -> Alignment | Fault:
-    """Align one utterance; returns the fault if no beam finds a complete path.
+    """Align one utterance; return a fault if no beam finds a complete path.
 
-    Parameters
-    ----------
-    scores : float32 (n_frames, n_states)
-        Natural log-likelihoods.
-    graph : StateGraph
-        From `transcript_graph`.
-    beams : sequence of float
-        Tried in order; the next one only where the last failed.
+    `scores`, float32 (n_frames, n_states), are natural log-likelihoods. `graph` comes from `transcript_graph`. `beams`
+    are tried in order until one succeeds.
     """
     for beam in beams:
         path = best_path(scores, graph, topology.unit_state, self_loops, beam=beam)
@@ -54,13 +48,7 @@ def align_utterance(
 
 
 def path_of_states(states: np.ndarray, graph: StateGraph, topology: Topology) -> BestPath:
-    """The path through a transcript's graph on which every frame is in its given state, int32 (n_frames,).
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the path through a transcript's graph with these states, int32 (n_frames,); ValueError without one."""
     scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
     scores[np.arange(len(states)), states] = 0.0
     found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
@@ -70,7 +58,7 @@ def path_of_states(states: np.ndarray, graph: StateGraph, topology: Topology) ->
 
 
 def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:
-    """Why an utterance of `n_frames` cannot be aligned."""
+    """Return the fault of an utterance of `n_frames` that cannot be aligned."""
     shortest = shortest_path_frames(graph)
     if n_frames < shortest:
         reason = f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
@@ -79,7 +67,7 @@ def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:
 
 
 def shortest_path_frames(graph: StateGraph) -> int:
-    """Fewest frames in which an acyclic graph can be crossed."""
+    """Return the minimum number of frames of a path through an acyclic graph."""
     unreachable = np.iinfo(np.int64).max // 2
     fewest = np.full(graph.n_nodes, unreachable)
     fewest[graph.initial] = 0
@@ -94,10 +82,10 @@ def shortest_path_frames(graph: StateGraph) -> int:
 
 
 def equal_runs(graph: StateGraph, topology: Topology, n_frames: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Flat start: the units of a path with silence at both ends, int32 (n,), all of equal length, int (n,).
+    """Return a flat start: units with silence at both ends, int32 (n,), and nearly equal lengths, int (n,).
 
-    The first pronunciation of every word is taken and no pause between words. Where silence leaves too few frames it
-    is left out; None if even then there are too few. An utterance without words is all one silence.
+    It uses the first pronunciation of every word and no pauses between words. Silence is left out if there are too few
+    frames; if there are still too few, return None. An utterance without words is all silence.
     """
     units, _ = straight_units(graph, topology)
     silence = topology.silence_states
@@ -109,7 +97,7 @@ def equal_runs(graph: StateGraph, topology: Topology, n_frames: int) -> tuple[np
 
 
 def straight_units(graph: StateGraph, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """Units of the first pronunciations, without silence, int32 (n,), and which of them begin a word, bool (n,)."""
+    """Return the units of the first pronunciations, int32 (n,), and whether each begins a word, bool (n,)."""
     units: list[int] = []
     begins: list[bool] = []
     node = graph.initial

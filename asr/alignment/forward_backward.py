@@ -11,36 +11,21 @@ from discriminants.util.numba_cache import njit
 
 @dataclass(frozen=True)
 class Posteriors:
-    """Expected occupancies of one utterance.
+    """Expected occupancies of one utterance."""
 
-    Attributes
-    ----------
-    log_likelihood : float
-        Natural log of the utterance's likelihood over all paths.
-    states : float64 (n_frames, n_states)
-        Probability of every state at every frame; rows sum to one.
-    stays, visits : float64 (n_units,)
-        Expected self-transitions and entries of every unit.
-    """
-
-    log_likelihood: float
-    states: np.ndarray
-    stays: np.ndarray
-    visits: np.ndarray
+    log_likelihood: float  # natural log of the likelihood over all paths
+    states: np.ndarray  # float64 (n_frames, n_states); state posteriors; rows sum to 1
+    stays: np.ndarray  # float64 (n_units,); expected self-transitions
+    visits: np.ndarray  # float64 (n_units,); expected entries
 
 
 def forward_backward(
     scores: np.ndarray, graph: StateGraph, topology: Topology, self_loops: np.ndarray
 ) -> Posteriors | None:
-    """Posterior probability of every state at every frame, or None if no path fits into the frames.
+    """Return the posterior of every state at every frame; None if no path fits into the frames.
 
-    Parameters
-    ----------
-    scores : float (n_frames, n_states)
-        Natural log-likelihoods.
-    graph : StateGraph
-        Acyclic but for the self-loops of its units, as `transcript_graph` makes it.
-    self_loops : float64 (n_units,)
+    `scores`, float (n_frames, n_states), are natural log-likelihoods. `graph` is acyclic except for self-loops, as from
+    `transcript_graph`. `self_loops` is float64 (n_units,).
     """
     order = graph.topological_order()
     with np.errstate(divide="ignore"):
@@ -122,8 +107,8 @@ def _recursions(
     if likelihood == -np.inf:
         return likelihood, occupied, stayed, entered
 
-    after = final_weight.copy()  # backward at nodes, after the frame in hand
-    later = np.full(n_arcs, -np.inf)  # backward in arcs: what follows the frame after the one in hand
+    after = final_weight.copy()  # backward at nodes, after the current frame
+    later = np.full(n_arcs, -np.inf)  # backward in arcs, from the frame after the current one
     for frame in range(n_frames - 1, -1, -1):
         for i in range(n_nodes - 1, -1, -1):
             n = order[i]

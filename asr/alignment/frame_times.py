@@ -1,4 +1,4 @@
-"""From frames to seconds of the audio: the one place where segments become times."""
+"""Conversion of frames to seconds of audio."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,32 +11,23 @@ from asr.features.frame_table import FrameTable
 
 @dataclass(frozen=True)
 class FrameTimes:
-    """Where the borders between an utterance's frames lie, in seconds from its beginning.
+    """Borders between an utterance's frames, in seconds from its beginning.
 
-    Frame i is a window centred at i * shift + window / 2, so the border before it, halfway between two centres, is at
-    i * shift + (window - shift) / 2. The first frame also has what is before it, and the last what is after it, up to
-    the end of the audio: the frames divide all of an utterance.
-
-    Attributes
-    ----------
-    shift, window : float
-        Seconds from one frame to the next, and that a frame is long.
-    n_frames : int
-    duration : float
-        Seconds of the audio.
+    Frame i is a window centered at i * shift + window / 2. The border before it is halfway between two centers, at i *
+    shift + (window - shift) / 2. The first and last frames extend to the beginning and end of the audio.
     """
 
-    shift: float
-    window: float
+    shift: float  # seconds between frames
+    window: float  # seconds of a frame
     n_frames: int
-    duration: float
+    duration: float  # seconds of the audio
 
     @classmethod
     def of(cls, config: FeatureConfig, n_frames: int, seconds: float | None = None) -> "FrameTimes":
-        """Times of `n_frames` frames made with `config` from audio of that many seconds.
+        """Return the times of `n_frames` frames made with `config` from `seconds` of audio.
 
-        What the file says of its length counts as far as it fits the number of frames, which was counted in samples;
-        without it (None: features from an archive) the utterance ends with its last window.
+        The duration is limited to what the number of frames allows. Without it (features from an archive) the utterance
+        ends with its last window.
         """
         shift, window = config.shift_samples / config.sample_rate, config.window_samples / config.sample_rate
         shortest = (n_frames - 1) * shift + window
@@ -44,7 +35,7 @@ class FrameTimes:
         return cls(shift, window, n_frames, duration)
 
     def border(self, frame: int) -> float:
-        """Seconds at which `frame` begins, to the millisecond; for `n_frames` the end of the audio, to 0.1 ms."""
+        """Return the start of `frame` in seconds, to the millisecond; for `n_frames` the audio's end, to 0.1 ms."""
         if frame <= 0:
             return 0.0
         if frame >= self.n_frames:
@@ -53,13 +44,7 @@ class FrameTimes:
 
 
 def frame_times(config: FeatureConfig, utterances: Iterable[Utterance], table: FrameTable) -> dict[str, FrameTimes]:
-    """Times of every utterance that is in the table.
-
-    Raises
-    ------
-    CorpusError
-        If an audio file, which was read for the table, can no longer be read.
-    """
+    """Return the times of every utterance in the table; CorpusError if an audio file can no longer be read."""
     times = {}
     for utterance in utterances:
         if utterance.id in table.index:

@@ -1,8 +1,8 @@
-"""HTK label files and master label files: what HVite writes, and what HERest is trained on (HTK Book 3.4, chapter 6).
+"""HTK label files and master label files: output of HVite and training data of HERest (HTK Book 3.4, chapter 6).
 
-A line is `[start [end]] label [score] [label [score] ...]`, times in 100 ns; the labels after the first belong to
-higher levels (words above phones), and last until the next line that has one of the same level. A master label file
-(MLF) begins with `#!MLF!#` and has for each utterance a pattern in quotes (`"*/name.lab"`), its lines, and a full stop.
+A line is `[start [end]] label [score] [label [score] ...]`, with times in 100 ns. Further labels belong to higher
+levels (words above phones) and last until the next label of the same level. A master label file (MLF) begins with
+`#!MLF!#`. For each utterance it has a pattern in quotes (`"*/name.lab"`), the lines, and a full stop.
 """
 
 import math
@@ -21,9 +21,9 @@ from asr.util.text_lines import read_text_lines
 
 MLF_HEADER = "#!MLF!#"
 LATEST = 1e8
-"""Seconds; every time below it is exact to 100 ns."""
+"""Seconds; times below it are exact to 100 ns."""
 MAX_SCORE = 1e30
-_UNITS = 10**7  # of a second
+_UNITS = 10**7  # per second
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _ESCAPED = re.compile(r"(?:\\[23][0-7]{2})+")  # bytes beyond ASCII
 _IN_NO_NAME = frozenset('"*?/\\')
@@ -33,7 +33,7 @@ Lines = Sequence[tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class LabelSegment:
-    """A label from `start` to `end` in seconds; None: unknown. `score` is whatever the writer's program scores by."""
+    """A label from `start` to `end` in seconds, with the score of the program that wrote it; None if unknown."""
 
     label: str
     start: float | None = None
@@ -42,24 +42,21 @@ class LabelSegment:
 
 
 def read_labels(path: Path | str, *, level: int = 1) -> dict[str, list[LabelSegment]]:
-    r"""Read the labels of every utterance of a master label file, or of the one utterance of a label file.
+    r"""Read the labels of every utterance of a master label file, or of the single utterance of a label file.
 
-    An utterance is named by the last part of its pattern without its ending: `"*/anna-1.lab"` is `anna-1`, and
-    `"*/ren\303\251.lab"` is `rené`. A label file is named by itself. `level` says which labels of a line are taken, as
+    The utterance id is the last part of the pattern without its ending: `"*/anna-1.lab"` is `anna-1`, and
+    `"*/ren\303\251.lab"` is `rené`. For a label file it is the file name. `level` selects a label of each line, as
     HTK's TRANSLEV: 1 for the first.
 
-    Raises
-    ------
-    CorpusError
-        With file and line: when the file is no text (see `asr.util.text_lines`), a line is malformed, an utterance is
-        there twice, not ended or without a label of the level, or the file has what is refused: alternatives (`///`),
-        patterns that fit several utterances, or references to other files (`->`, `=>`).
+    Raises CorpusError with file and line if the file is not text (see `asr.util.text_lines`), a line is malformed, or
+    an utterance is repeated, unterminated or without a label of the level. Alternatives (`///`), patterns for several
+    utterances, and references to other files (`->`, `=>`) are not supported.
     """
     return parse_labels(path, read_text_lines(path, CorpusError), level=level)
 
 
 def read_words(path: Path | str, *, level: int = 1) -> dict[str, tuple[str, ...]]:
-    """The labels of `read_labels` as words: transcripts to train on or to score.
+    """Return the labels of `read_labels` as words: transcripts for training or scoring.
 
     Raises CorpusError as `read_labels` does, and for a label that is not one word.
     """
@@ -67,7 +64,7 @@ def read_words(path: Path | str, *, level: int = 1) -> dict[str, tuple[str, ...]
 
 
 def words_of(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]]) -> dict[str, tuple[str, ...]]:
-    """Words of every utterance; `path` is named in the CorpusError for a label with white space."""
+    """Return the words of every utterance; CorpusError, with `path`, for a label with white space."""
     for name, segments in labels.items():
         for segment in segments:
             if segment.label.split() != [segment.label]:
@@ -76,12 +73,12 @@ def words_of(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]]) -> 
 
 
 def is_mlf(lines: Sequence[str]) -> bool:
-    """Whether the lines of a file are those of a master label file."""
+    """Return whether these are the lines of a master label file."""
     return bool(lines) and lines[0].strip() == MLF_HEADER
 
 
 def parse_labels(path: Path | str, lines: Sequence[str], *, level: int = 1) -> dict[str, list[LabelSegment]]:
-    """As `read_labels`, of lines that were read; `path` is for messages, and names the utterance of a label file."""
+    """Parse lines as `read_labels` does; `path` is used in messages and for the id of a label file's utterance."""
     if level < 1:
         raise ValueError(f"level must be at least 1, not {level}")
     if not is_mlf(lines):
@@ -98,11 +95,8 @@ def parse_labels(path: Path | str, lines: Sequence[str], *, level: int = 1) -> d
 def write_mlf(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]], *, ending: str = "rec") -> None:
     """Write a master label file with patterns `"*/name.rec"`, utterances and segments in the order given.
 
-    Raises
-    ------
-    CorpusError
-        Before anything is written: for an utterance that no pattern can name (see `fault_in_pattern`), a label that is
-        empty or holds a line end, times that are not in order or above `LATEST`, and scores that are not finite.
+    Raises CorpusError before writing for an utterance that a pattern cannot name (see `fault_in_pattern`), a label that
+    is empty or has a line end, times that are unordered or above `LATEST`, or a score that is not finite.
     """
     texts = []
     for name, segments in labels.items():
@@ -116,7 +110,7 @@ def write_mlf(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]], *,
 
 
 def fault_in_pattern(name: str) -> str | None:
-    """Why no pattern of an MLF can stand for the utterance `name` alone, as the end of a sentence; None if one can."""
+    """Explain, as the end of a sentence, why an MLF pattern cannot name this utterance; None if it can."""
     fault = fault_in_key(name)
     if fault is None and _IN_NO_NAME.intersection(name):
         fault = "holds a quote, a slash, or a character that stands for others (* ?)"
@@ -124,7 +118,7 @@ def fault_in_pattern(name: str) -> str | None:
 
 
 def _entries(path: Path | str, lines: Sequence[str]) -> Iterator[tuple[int, str, Lines]]:
-    """Line and name of every utterance of an MLF, and its numbered lines."""
+    """Yield line number, name and numbered lines of every utterance of an MLF."""
     name, begun = "", 0
     rows: list[tuple[int, str]] = []
     for number, line in enumerate(lines[1:], 2):
@@ -141,10 +135,10 @@ def _entries(path: Path | str, lines: Sequence[str]) -> Iterator[tuple[int, str,
 
 
 def _named(path: Path | str, number: int, line: str) -> str:
-    """The utterance that a pattern stands for.
+    """Return the utterance id of a pattern.
 
-    HTK writes and reads what is between the quotes as it is, and a backslash parts folders there, as a slash does.
-    Other programs escape it as labels are: after a slash, octal escapes of characters beyond ASCII are read as these.
+    HTK does not escape patterns; a backslash separates folders, as a slash does. Other programs escape them as labels:
+    octal escapes of characters beyond ASCII are decoded after a slash.
     """
     pattern, quote, rest = line[1:].partition('"')
     if line[0] != '"' or not quote:
@@ -160,7 +154,7 @@ def _named(path: Path | str, number: int, line: str) -> str:
 
 
 def _unescaped(escapes: re.Match[str]) -> str:
-    """The characters that octal escapes stand for; the escapes themselves where they are no UTF-8."""
+    """Decode octal escapes; return them unchanged if they are not UTF-8."""
     octets = bytes(int(digits, 8) for digits in escapes[0].split("\\")[1:])
     try:
         return octets.decode()
@@ -235,7 +229,7 @@ class _Field(NamedTuple):
 
 
 def _fields(path: Path | str, number: int, line: str) -> list[_Field]:
-    """What stands between spaces; in quotes it is no number."""
+    """Split a line at spaces; a quoted field is never a number."""
     if not any(sign in line for sign in "\"'\\"):
         return [_field(path, number, text) for text in line.split()]
     fields = []

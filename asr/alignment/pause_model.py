@@ -1,8 +1,8 @@
-"""What pauses and speech sound like: evidence for either in a recording, whose own noise counts beside all others'.
+"""Model of pauses and speech, for evidence of pauses in a recording with its own noise.
 
-What sounds between the words of a recording sounds before and after them too. So a small mixture of all pauses that
-were heard stands against one of all speech, and beside it a Gaussian of the recording's own pauses, as far as they are
-known: what either explains may be a pause.
+Background noise is the same between, before and after the words of a recording. A small mixture of all pauses is
+compared with a mixture of all speech. A Gaussian of the recording's own pauses, as far as they are known, is added to
+the pauses: frames that either explains may be a pause.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,44 +15,34 @@ from asr.features.frame_table import FrameTable
 from asr.features.small_mixture import MIN_FRAMES, SmallMixture, fit_mixture, thinned
 from discriminants.util.blas_threads import one_blas_thread
 
-ROUNDS = 3  # in which pauses are found, each by what the last took for them
-GUIDANCE = 2.0  # weight of evidence beside the log-likelihoods of states
-CERTAIN = 4.0  # natural log: evidence for speech of frames that lie in no pause, and the most there is for a pause
+ROUNDS = 3  # of finding pauses, each with the previous result
+GUIDANCE = 2.0  # weight of evidence relative to the log-likelihoods of states
+CERTAIN = 4.0  # natural log: evidence for speech outside pauses, and the maximum for a pause
 
 _SMOOTHED = 0.05  # seconds over which positions and evidence are averaged
 _SHORTEST = 0.2  # seconds of a pause; closures of stops and weak fricatives are shorter
-_SMALLEST, _LARGEST = 1e-60, 1e30  # variance, number in a model file
-_BLOCK = 8192  # frames of which there are copies at once: 80 s
+_SMALLEST, _LARGEST = 1e-60, 1e30  # variance and number in a model file
+_BLOCK = 8192  # frames copied at a time (80 s)
 _COMPONENTS = 8  # of each of the two mixtures
-_FLOOR = 0.01  # their least variance, in parts of that of all frames
-_MIN_OWN = 10  # frames of a recording's pauses from which they have a Gaussian of their own
-_OWN_PRIOR = 20.0  # frames, as which the usual variance within a recording's pauses counts beside its own
+_FLOOR = 0.01  # their minimum variance, as a fraction of that of all frames
+_MIN_OWN = 10  # minimum number of frames of a recording's pauses for their own Gaussian
+_OWN_PRIOR = 20.0  # weight, in frames, of the usual variance within a recording's pauses
 
 
 @dataclass(frozen=True)
 class PauseSounds:
-    """What pauses and speech sound like.
-
-    Attributes
-    ----------
-    pause, speech : SmallMixture
-        Of all recordings.
-    spread : float64 (n_features,)
-        Variance within the pauses of a recording.
-    frame_shift : float
-        Seconds from one frame to the next.
-    """
+    """Models of pauses and speech."""
 
     pause: SmallMixture
     speech: SmallMixture
-    spread: np.ndarray
-    frame_shift: float = 0.01
+    spread: np.ndarray  # float64 (n_features,); variance within the pauses of a recording
+    frame_shift: float = 0.01  # seconds between frames
 
     @classmethod
     def learnt(
         cls, table: FrameTable, paused: np.ndarray, spoken: np.ndarray, frame_shift: float = 0.01
     ) -> Self | None:
-        """From frames `paused` and `spoken`, bool (n_frames,); None where either are too few to tell anything."""
+        """Learn from the frames `paused` and `spoken`, bool (n_frames,); None if either has too few frames."""
         if min(paused.sum(), spoken.sum()) < _COMPONENTS * MIN_FRAMES:
             return None
         variance = thinned(table.frames).var(axis=0, dtype=np.float64)
@@ -63,9 +53,9 @@ class PauseSounds:
         return cls(pause, speech, np.maximum(_spread_within(table, paused), floor), frame_shift)
 
     def without(self, which: np.ndarray, pauses_a_frame: float) -> Self:
-        """The same with some components of the pauses, bool (n_components,), but not all, among those of speech.
+        """Move some components of the pauses, bool (n_components,), but not all, to the speech mixture.
 
-        `pauses_a_frame` is how many frames of pauses there are for one of speech.
+        `pauses_a_frame` is the number of pause frames per speech frame.
         """
         pause, speech = self.pause, self.speech
         kept = SmallMixture(
@@ -80,7 +70,7 @@ class PauseSounds:
         return replace(self, pause=kept, speech=more)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """For a model file."""
+        """Return the arrays for a model file."""
         found = {"spread": self.spread}
         for name, mixture in (("pause", self.pause), ("speech", self.speech)):
             found |= {f"{name}.{part}": array for part, array in vars(mixture).items()}
@@ -88,10 +78,7 @@ class PauseSounds:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, frame_shift: float) -> Self:
-        """What `to_arrays` gave.
-
-        Raises ValueError or KeyError for arrays that cannot be of frames of so many numbers.
-        """
+        """Rebuild from the arrays of `to_arrays`; ValueError or KeyError if they do not match `n_features`."""
 
         def mixture(name: str) -> SmallMixture:
             weights = arrays[f"{name}.weights"]
@@ -112,7 +99,7 @@ class PauseSounds:
         return cls(mixture("pause"), mixture("speech"), checked("spread", (n_features,), _SMALLEST), frame_shift)
 
     def of_table(self, table: FrameTable, paused: np.ndarray) -> np.ndarray:
-        """Evidence for speech of frames some of which are taken for pauses, bool (n_frames,); float32 (n_frames,)."""
+        """Return evidence for speech, float32 (n_frames,), given the frames taken for pauses, bool (n_frames,)."""
         found = np.full(table.n_frames, CERTAIN, np.float32)
         with one_blas_thread():
             for number in range(len(table)):
@@ -121,10 +108,10 @@ class PauseSounds:
         return found
 
     def of_recording(self, frames: np.ndarray) -> np.ndarray:
-        """Evidence for speech of a recording of which nothing is known, a natural log of odds; float32 (n_frames,).
+        """Return evidence for speech in an unknown recording, as natural log odds, float32 (n_frames,).
 
-        As `asr.alignment.pauses.pause_evidence`: `CERTAIN` outside of long runs that sound like a pause, inside them
-        down to `-CERTAIN`.
+        As in `asr.alignment.pauses.pause_evidence`, it is `CERTAIN` outside of long pause-like runs, and at least
+        `-CERTAIN` inside.
         """
         of_pause, of_speech = self._densities(frames)
         evidence = self._evidence(of_pause, of_speech, frames, np.zeros(len(frames), bool))
@@ -149,14 +136,14 @@ class PauseSounds:
 
 
 def _chosen(frames: np.ndarray, which: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the chosen frames, float64 (n, n_features), in blocks that cost little memory."""
+    """Yield the chosen frames, float64 (n, n_features), in blocks to save memory."""
     for first in range(0, len(frames), _BLOCK):
         rows = slice(first, first + _BLOCK)
         yield frames[rows][which[rows]].astype(np.float64)
 
 
 def _spread_within(table: FrameTable, chosen: np.ndarray) -> np.ndarray:
-    """Variance of the chosen frames about their mean in each utterance, float64 (n_features,)."""
+    """Return the variance of the chosen frames about their mean in each utterance, float64 (n_features,)."""
     total, count = np.zeros(table.n_features), 0
     for number in range(len(table)):
         rows = table.rows(number)
@@ -168,7 +155,7 @@ def _spread_within(table: FrameTable, chosen: np.ndarray) -> np.ndarray:
 
 
 def in_long_runs(evidence: np.ndarray, frame_shift: float) -> np.ndarray:
-    """The evidence of frames in runs below 0 that are long enough for a pause, at least `-CERTAIN`; else `CERTAIN`."""
+    """Keep negative evidence, at least `-CERTAIN`, in runs that are long enough for a pause; the rest is `CERTAIN`."""
     found = np.full(len(evidence), CERTAIN, np.float32)
     shortest = max(1, round(_SHORTEST / frame_shift))
     for start, end in runs(evidence < 0):
@@ -178,13 +165,13 @@ def in_long_runs(evidence: np.ndarray, frame_shift: float) -> np.ndarray:
 
 
 def runs(mask: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Start and end of every run of true values of a bool array (n,)."""
+    """Yield start and end of every run of true values of a bool array (n,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def smoothed(values: np.ndarray, frame_shift: float) -> np.ndarray:
-    """Mean over 50 ms around each frame, over fewer at the ends, float64 (n,)."""
+    """Return the mean over 50 ms around each frame, over fewer frames at the ends, float64 (n,)."""
     width = max(1, round(_SMOOTHED / frame_shift))
     before = width // 2
     total = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])

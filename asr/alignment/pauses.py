@@ -1,15 +1,13 @@
-"""Which frames sound like a pause, before any model exists: what a flat start knows of silence.
+"""Detection of pause-like frames before any model exists, for a flat start.
 
-Nothing is asked of the features but that they are frames of speech. Utterances begin and end more often with a pause
-than with a vowel, so that the direction which best tells their ends from the rest leads from pause to speech: the
-linear discriminant of Fisher (1936) for frames near the ends against all others. In cepstra with an energy it is
-little else than energy where a room is quiet; where it is not, it is what tells its noise from a voice, and energy that
-is missing, in another column or normalized away does no harm. Within an utterance, a long run of frames low on that
-axis is a pause, be it before, after or between words; what is low is measured between the two levels that its frames
-have, however much of it is a pause.
+The features may be of any kind. Utterances begin and end more often with a pause than with a vowel. Therefore the
+linear discriminant (Fisher 1936) of frames near the ends against all others points from pause to speech. For cepstra
+with energy in a quiet room it is close to the energy; in noise it separates the noise from speech. Within an utterance,
+a long run of low values on this axis is a pause. The threshold lies between the two levels of its frames, so it does
+not depend on the amount of pauses.
 
-What the noise of a room sounds like is then learnt, and each recording's own noise beside it (`pause_sounds`); what
-comes with certain phones of the transcripts is no noise (`spoken_sounds`).
+The sound of pauses is then learned, including each recording's own noise (`asr.alignment.pause_model`). Sounds that
+occur with certain phones of the transcripts do not count as pauses (`asr.alignment.speech_evidence`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,24 +21,19 @@ from asr.features.lda import LdaStatistics
 from asr.util.errors import FeatureError
 
 QUIET = 0.75 * CERTAIN
-"""Evidence for speech of frames that sound like a pause, but come with certain phones."""
+"""Evidence for speech of pause-like frames that occur with certain phones."""
 
 _ENDS = 0.08  # seconds of an utterance's beginning and end
 _MIN_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
 _BORDER = 0.4  # position between the low and the high frames of an utterance below which one may be of a pause
-_SLOPE = 10.0  # evidence of a whole distance between the two
-_ENOUGH = 0.2  # part of the frames in pauses from which the axis is found anew; less than that has little to tell
+_SLOPE = 10.0  # evidence per distance between the two
+_ENOUGH = 0.2  # minimum fraction of frames in pauses for a second estimate of the axis
 
 
 def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | None:
-    """Direction from pause to speech, float32 (n_features,), or None where ends and middles do not differ.
+    """Return the direction from pause to speech, float32 (n_features,); None if ends and middles do not differ.
 
-    Parameters
-    ----------
-    table : FrameTable
-        Frames of any kind, normalized or not.
-    frame_shift : float
-        Seconds from one frame to the next.
+    `table` may have any frames, normalized or not; `frame_shift` is in seconds.
     """
     n_ends = max(1, round(_ENDS / frame_shift))
     inner = np.zeros(table.n_frames, np.int32)
@@ -51,11 +44,11 @@ def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | No
 
 
 def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarray | None = None) -> np.ndarray:
-    """Evidence of every frame for speech against pause, float32 (n_frames,): a natural log of odds.
+    """Return evidence for speech against pause, float32 (n_frames,), as natural log odds.
 
-    `CERTAIN` outside the runs that sound like a pause and are long enough for one; inside them down to `-CERTAIN`. What
-    pauses sound like is told by those that `low_evidence` finds. With `said`, float64 (n_utterances, n_phones), how
-    often each phone stands in each transcript, sounds that come with certain phones are speech: `QUIET`.
+    It is `CERTAIN` outside of pause-like runs that are long enough, and at least `-CERTAIN` inside. Pauses are learned
+    from the result of `low_evidence`. `said`, float64 (n_utterances, n_phones), counts the phones of each transcript;
+    sounds that occur with certain phones are then speech, with evidence `QUIET`.
     """
     evidence = low_evidence(table, frame_shift)
     quiet = np.zeros(table.n_frames, bool)
@@ -79,14 +72,14 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarra
 
 
 def _spoken(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Which components of the pauses come with certain phones, bool (n_components,)."""
+    """Return which components of the pauses occur with certain phones, bool (n_components,)."""
     some = range(0, len(table), -(-len(table) // MAX_UTTERANCES))
     durations = [shares.sum(axis=0) for _, shares in _shares(table, sounds, paused, some)]
     return comes_with_phones(np.array(durations), said[some], [table.speakers[number] for number in some])
 
 
 def _mostly(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """The frames, bool (n_frames,), that come from these components of the pauses more likely than from the others."""
+    """Return the frames, bool (n_frames,), that more likely come from these pause components than from others."""
     found = np.zeros(table.n_frames, bool)
     if which.any():
         for rows, shares in _shares(table, sounds, paused, range(len(table))):
@@ -97,7 +90,7 @@ def _mostly(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, which: n
 def _shares(
     table: FrameTable, sounds: PauseSounds, paused: np.ndarray, numbers: Iterable[int]
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Rows of the utterances, and the shares of the pauses' components in their frames; 0 where none is a pause."""
+    """Yield the rows of each utterance and the posteriors of the pause components, 0 outside pauses."""
     for number in numbers:
         rows = table.rows(number)
         shares = np.zeros((rows.stop - rows.start, len(sounds.pause.weights)))
@@ -107,10 +100,9 @@ def _shares(
 
 
 def low_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
-    """As `pause_evidence`, by the axis from pause to speech alone, on which pauses are runs of low frames.
+    """Return evidence as `pause_evidence`, from runs of low values on the axis from pause to speech.
 
-    Where there are many such runs, they tell better than the ends of utterances what a pause sounds like, and the axis
-    is found once more, between them and the rest.
+    If there are many such runs, the axis is estimated again, between them and the rest.
     """
     axis = speech_axis(table, frame_shift)
     if axis is None:
@@ -124,8 +116,9 @@ def low_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
 
 
 def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
-    """Fisher's discriminant, float32 (n_features,), from the frames where `speech`, int32 (n_frames,), is 0 to those
-    where it is 1; None where they hardly differ.
+    """Return Fisher's discriminant from class 0 to class 1 of `speech`, int32 (n_frames,).
+
+    The result is float32 (n_features,), or None if the classes hardly differ.
     """
     statistics = LdaStatistics(table.n_features, 2)
     first = 0
@@ -133,7 +126,7 @@ def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
         centred = np.empty_like(batch.frames)
         for number in range(len(batch)):
             rows = batch.rows(number)
-            # Positions are compared within an utterance only: how voices and rooms differ is of no interest.
+            # Positions are compared within an utterance only, not between speakers and rooms.
             centred[rows] = batch.frames[rows] - batch.frames[rows].mean(axis=0) if rows.stop > rows.start else 0.0
         statistics.add(centred, speech[first : first + batch.n_frames])
         first += batch.n_frames
@@ -144,14 +137,14 @@ def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
     except FeatureError:  # no feature varies
         return None
     below, above = statistics.sums / statistics.counts[:, None]
-    distance = (above - below) @ direction  # in standard deviations, for LDA makes that within the classes one
+    distance = (above - below) @ direction  # in standard deviations, because LDA makes the within-class variance one
     if abs(distance) < _MIN_DISTANCE:
         return None
     return direction if distance > 0 else -direction
 
 
 def _evidence_along(axis: np.ndarray, table: FrameTable, frame_shift: float) -> np.ndarray:
-    """As `pause_evidence`, float32 (n_frames,), by the positions of the frames on one axis (n_features,)."""
+    """Return evidence, float32 (n_frames,), from the positions of the frames on one axis (n_features,)."""
     evidence = np.full(table.n_frames, CERTAIN, np.float32)
     for number in range(len(table)):
         rows = table.rows(number)
@@ -166,7 +159,7 @@ def _evidence_along(axis: np.ndarray, table: FrameTable, frame_shift: float) -> 
 
 
 def _two_levels(values: np.ndarray) -> tuple[float, float]:
-    """Means of the low and of the high of two or more values, parted where the two differ most (Otsu, 1979)."""
+    """Return the means of low and high values, separated at the largest between-class variance (Otsu, 1979)."""
     ordered = np.sort(values)
     total = np.cumsum(ordered)
     n_low = np.arange(1, len(values))

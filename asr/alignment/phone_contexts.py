@@ -1,4 +1,4 @@
-"""The phones of an alignment, each with its neighbours and its frames."""
+"""The phones of an alignment, with their neighbors and frames."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,27 +12,18 @@ from asr.hmm.topology import Topology
 
 
 class SpokenPhones(NamedTuple):
-    """Phones of words in the order in which they were said.
+    """Phones of words in the order in which they were said."""
 
-    contexts : int (n, 5), rows of `Context`
-    frames : int (n, 2), first row of the table and the one after the last
-    """
-
-    contexts: np.ndarray
-    frames: np.ndarray
+    contexts: np.ndarray  # int (n, 5), rows of `Context`
+    frames: np.ndarray  # int (n, 2), first row of the table and the one after the last
 
 
 def spoken_phones(
     states: np.ndarray, table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology
 ) -> SpokenPhones:
-    """The phones that an alignment says were spoken; utterances with state -1 are left out.
+    """Return the spoken phones of an alignment; utterances with state -1 are left out.
 
-    Parameters
-    ----------
-    states : int32 (n_frames,)
-        State of every frame of the table.
-    graphs : mapping of utterance id to StateGraph
-        The transcript graphs that were aligned.
+    `states`, int32 (n_frames,), has the state of every frame. `graphs` are the transcript graphs that were aligned.
     """
     contexts, frames = [np.zeros((0, 5), np.int64)], [np.zeros((0, 2), np.int64)]
     for name in table.ids:

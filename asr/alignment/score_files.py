@@ -1,4 +1,4 @@
-"""`scores.tsv` and `suspects.tsv`: how well transcripts fit, and which are out of the ordinary."""
+"""`scores.tsv` and `suspects.tsv`: transcript scores, and suspicious transcripts."""
 
 import logging
 from collections import Counter
@@ -15,14 +15,14 @@ SCORES, SUSPECTS = "scores.tsv", "suspects.tsv"
 
 
 def write_scores(path: Path, check: TranscriptCheck) -> None:
-    """A line an utterance, its name and score with a tab between; the first line names the columns."""
+    """Write utterance and score, separated by a tab, after a header."""
     _write(path, ("utterance", "score"), ((name, f"{score:.4f}") for name, score in sorted(check.scores.items())))
 
 
 def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping[str, Sequence[str]]) -> None:
-    """A line a suspect: what it is, its name, score, the reason, and the transcript of an utterance; no score is `-`.
+    """Write kind, name, score (`-` if unknown), reason and transcript of every suspect.
 
-    The first line names the columns, so that an empty list can be told from none.
+    The header is also written for an empty list.
     """
     rows = (
         (
@@ -38,7 +38,7 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
 
 
 def tell(check: TranscriptCheck, path: Path) -> None:
-    """One line of the log: how many of how many are suspect, what to do, where `path` lists them, and the first."""
+    """Log the number of suspects, what to do, the file that lists them, and the first."""
     if not check.suspects and len(check.scores) < MIN_UTTERANCES:
         doubtful = check.beaten < MIN_BEATEN
         doubt = ": are they those of the audio?" if doubtful else ""

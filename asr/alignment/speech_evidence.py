@@ -1,12 +1,11 @@
-"""Which sounds that are taken for pauses come with certain phones of the transcripts, and so are none.
+"""Detection of pause-like sounds that occur with certain phones and therefore are speech.
 
-Weak fricatives and the closures of stops are as quiet as a pause, and where recordings are cut close there may be
-little else that is. But how long an "s" is heard in an utterance depends on how often its transcript has one; how long
-its speaker pauses does not. So the frames that each kind of pause has in an utterance are predicted, by ridge
-regression (Hoerl and Kennard, 1970), from how often each phone stands in the transcript, and held against what the
-number of phones and the speaker tell alone; the utterance that is predicted is left out (Allen, 1974). Square roots of
-the frames are predicted, whose scatter is alike for short and long. The length of the recording has no say: of two
-kinds of sound, given the length, one lasts shorter where the other lasts long.
+Weak fricatives and closures of stops are as quiet as a pause. But the duration of an "s" in an utterance depends on how
+often its transcript has one; the duration of pauses does not. So the frames of each kind of pause are predicted from
+the phone counts of the transcript by ridge regression (Hoerl and Kennard, 1970). The error is compared with a
+prediction from the number of phones and the speaker alone, with leave-one-out (Allen, 1974). Square roots of the frames
+are predicted, because their variance is similar for short and long durations. The length of the recording is not used:
+for a given length, one kind of sound gets shorter as the other gets longer.
 """
 
 from collections import Counter
@@ -15,27 +14,21 @@ from collections.abc import Sequence
 import numpy as np
 
 MIN_UTTERANCES = 25
-"""Fewer tell nothing."""
+"""Minimum number of utterances."""
 MAX_UTTERANCES = 2000
-"""As many tell enough, evenly chosen from all."""
-_EXPLAINED = 0.07  # part of the variance from which a sound is one of phones; pauses have 0.06 at most, fricatives 0.3
+"""Maximum number of utterances, evenly chosen from all."""
+_EXPLAINED = 0.07  # fraction of the variance for a sound of phones; pauses have at most 0.06, fricatives 0.3
 _OWN = 5  # utterances from which a speaker's usual duration is known
-_BY_CHANCE = 7.0  # over the utterances: what one kind of pause in a hundred has by chance
+_BY_CHANCE = 7.0  # divided by the number of utterances: exceeded by chance by 1 % of pauses
 _RIDGES = (1.0, 10.0, 100.0, 1000.0)
-_MIN_LEFT = 0.05  # of an utterance's own say in its prediction, so that none is divided by nearly 0
+_MIN_LEFT = 0.05  # minimum of 1 - leverage, to avoid division by nearly 0
 
 
 def comes_with_phones(durations: np.ndarray, said: np.ndarray, speakers: Sequence[str]) -> np.ndarray:
-    """Whether each kind of sound comes with certain phones, bool (n_kinds,).
+    """Return whether each kind of sound occurs with certain phones, bool (n_kinds,).
 
-    Parameters
-    ----------
-    durations : float64 (n_utterances, n_kinds)
-        Frames of each kind.
-    said : float64 (n_utterances, n_phones)
-        How often each phone stands in the transcript.
-    speakers : sequence of str
-        Of the utterances.
+    `durations`, float64 (n_utterances, n_kinds), are in frames. `said`, float64 (n_utterances, n_phones), counts the
+    phones of each transcript.
     """
     if len(durations) < MIN_UTTERANCES:
         return np.zeros(durations.shape[1], bool)
@@ -43,16 +36,16 @@ def comes_with_phones(durations: np.ndarray, said: np.ndarray, speakers: Sequenc
 
 
 def known(said: np.ndarray, speakers: Sequence[str]) -> np.ndarray:
-    """What durations are held against, float64 (n_utterances, n): one, the number of phones, who speaks."""
+    """Return the baseline predictors, float64 (n_utterances, n): a constant, the number of phones, and the speakers."""
     often = [speaker for speaker, count in sorted(Counter(speakers).items()) if count >= _OWN]
     who = [np.array([speaker == own for own in speakers], np.float64) for speaker in often]
     return np.column_stack([np.ones(len(said)), said.sum(axis=1), *who])
 
 
 def explained(durations: np.ndarray, said: np.ndarray, besides: np.ndarray) -> np.ndarray:
-    """Part of the variance of utterances left out that the phones explain, float64 (n_kinds,), with the best ridge.
+    """Return the leave-one-out fraction of variance that the phones explain, float64 (n_kinds,), with the best ridge.
 
-    It is that beyond what the columns of `besides`, (n_utterances, n), explain without a ridge; at most 1.
+    It is relative to the variance left by the columns of `besides`, (n_utterances, n), without a ridge; at most 1.
     """
     basis = _span(besides)
     rest = durations - basis @ (basis.T @ durations)
@@ -74,7 +67,7 @@ def explained(durations: np.ndarray, said: np.ndarray, besides: np.ndarray) -> n
 
 
 def _span(columns: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of the columns, some of which may depend on each other."""
+    """Return an orthonormal basis of the columns, which may be linearly dependent."""
     left, values, _ = np.linalg.svd(columns / np.linalg.norm(columns, axis=0).clip(min=1e-12), full_matrices=False)
     basis: np.ndarray = left[:, values > 1e-9 * values.max()]
     return basis

@@ -1,12 +1,11 @@
-"""Which transcripts are probably not those of their audio: of a corpus, a speaker, an utterance.
+"""Detection of transcripts that probably do not match their audio, for a corpus, speakers and utterances.
 
-Scores (`asr.alignment.transcript_scores`) are compared in two ways. With each other: an utterance far below the usual
-score of its speaker stands out, in units of a spread that a few wrong ones do not move: the median absolute deviation,
-or where the worse half spreads wider, as of a model that knows its speech badly, that of this half. And with
-something absolute: what transcripts of other utterances score on the same frames. A wrong transcript does about as well
-as they do; where the given ones of a whole corpus do no better, its transcripts are in disorder, although none stands
-out from the others. In a corpus of few different transcripts, such as single digits, those drawn from others hold what
-was really said, and one of them has to fit as well as is usual.
+Scores (`asr.alignment.transcript_scores`) are compared in two ways. First with each other: an utterance far below its
+speaker's usual score stands out. The unit is a robust spread, the median absolute deviation, or that of the worse half
+if it is larger, as for a model that fits its speech poorly. Second with the scores of other transcripts on the same
+frames. A wrong transcript scores about as well as they do. If the given transcripts of a whole corpus score no better,
+they do not match the audio. In a corpus with few different transcripts, such as single digits, the other transcripts
+include the correct one; one of them must then fit as well as usual.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,75 +17,53 @@ import numpy as np
 from asr.alignment.transcript_scores import TranscriptScore, draw_rivals
 
 Scorer = Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, TranscriptScore]]
-"""Scores utterances, the keys, and the transcripts of others, the values, on their frames."""
+"""Scores utterances (keys) and the transcripts of others (values) on their frames."""
 
-FIRST_RIVALS, MORE_RIVALS = 4, 40  # of every utterance; of those that stand out
+FIRST_RIVALS, MORE_RIVALS = 4, 40  # per utterance; per candidate
 
-MIN_BEATEN = 80.0  # per cent; right transcripts beat 91 to 100 % of the others', reversed ones 57 to 67 %
-MIN_UTTERANCES = 8  # that a corpus is judged by
-OUTLIER = (
-    -3.5
-)  # robust standard deviations at which an utterance's transcript has to be better than those of others ...
-STRANGE = -8.0  # ... and below which it is named in any case
+MIN_BEATEN = 80.0  # per cent; correct transcripts beat 91 to 100 % of the others, reversed ones 57 to 67 %
+MIN_UTTERANCES = 8  # minimum for judging a corpus
+OUTLIER = -3.5  # robust standard deviations below which a transcript must be better than those of others ...
+STRANGE = -8.0  # ... and below which it is always reported
 CANDIDATE = -3.0
 NEAR_RIVALS = (
-    0.45  # place between the rivals' median, 0, and the usual score, 1, below which a transcript is like theirs
+    0.45  # position from the rivals' median (0) to the usual score (1) below which a transcript resembles the rivals
 )
-SAID_ELSEWHERE = 0.3  # of the way from the usual score to the rivals' median that the best rival may be below the first
-MIN_REPETITIONS = 3  # of a transcript, in the mean, for rivals to hold what was really said
-WORSE, OF_NORMAL = 0.15, 1.036  # a quantile, and how many standard deviations below the mean a normal one lies
-MAX_WIDER = 3.0  # times the spread of all that the worse may have, so that many wrong ones do not hide each other
+SAID_ELSEWHERE = 0.3  # maximum distance of the best rival below the usual score, relative to the rivals' median
+MIN_REPETITIONS = 3  # mean repetitions of a transcript for rivals to include the correct one
+WORSE, OF_NORMAL = 0.15, 1.036  # a quantile, and its distance from the mean of a normal distribution
+# limit on the worse half's spread relative to that of all, so that many wrong ones do not hide each other
+MAX_WIDER = 3.0
 SPEAKER_FEWEST, SPEAKER_NEAR_RIVALS = 4, 0.4
 SPEAKER_OUTLIER, MIN_SPEAKERS = -6.0, 6
-PRIOR = 10.0  # utterances by which a speaker's median is drawn towards the corpus's
-MIN_SPREAD = 0.04  # of scores, as part of the way down to the rivals; recorded speech has 0.04 to 0.4
+PRIOR = 10.0  # weight, in utterances, of the corpus's median in a speaker's
+MIN_SPREAD = 0.04  # of scores, relative to the distance from the rivals; recorded speech has 0.04 to 0.4
 
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """Something whose score is out of the ordinary.
-
-    Attributes
-    ----------
-    kind : "corpus", "speaker", "utterance" or "stage"
-    name : str
-    score : float
-        Natural log a frame of speech, the median where it stands for many; nan for a stage.
-    reason : str
-        A sentence.
-    """
+    """A corpus, speaker, utterance or training stage with an unusual score."""
 
     kind: Literal["corpus", "speaker", "utterance", "stage"]
     name: str
-    score: float
-    reason: str
+    score: float  # natural log per frame of speech, the median for several utterances; nan for a stage
+    reason: str  # a sentence
 
 
 @dataclass(frozen=True)
 class TranscriptCheck:
-    """How well the transcripts of a corpus fit.
+    """Fit of the transcripts of a corpus."""
 
-    Attributes
-    ----------
-    scores : mapping of utterance id to float
-        Natural log of the likelihood ratio of transcript and free phone loop a frame of speech, at most 0; utterances
-        that cannot be aligned are left out.
-    beaten : float
-        Per cent of the transcripts drawn from other utterances that fit worse than the given ones; nan where there
-        are no others.
-    suspects : tuple of Suspect
-        Corpus first, then speakers, then utterances, the least of each first.
-    """
-
+    # log likelihood ratio of transcript and phone loop per frame of speech, at most 0; without failed utterances
     scores: Mapping[str, float]
-    beaten: float
-    suspects: tuple[Suspect, ...]
+    beaten: float  # per cent of other utterances' transcripts that fit worse; nan without others
+    suspects: tuple[Suspect, ...]  # corpus, speakers, then utterances; the lowest score of each first
 
     @property
     def median(self) -> float:
-        """Of the scores; nan where there are none."""
+        """Median score; nan without scores."""
         return float(np.median(list(self.scores.values()))) if self.scores else float("nan")
 
     def __str__(self) -> str:
@@ -95,7 +72,7 @@ class TranscriptCheck:
 
 
 def first_rivals(transcripts: Mapping[str, tuple[str, ...]], seed: int = 0) -> dict[str, tuple[str, ...]]:
-    """Utterances whose transcripts every one is compared with before anything is known."""
+    """Draw the utterances whose transcripts each utterance is first compared with."""
     return draw_rivals(transcripts, FIRST_RIVALS, seed=seed)
 
 
@@ -108,17 +85,17 @@ def check_transcripts(
     *,
     seed: int = 0,
 ) -> TranscriptCheck:
-    """Name the transcripts of a corpus that are out of the ordinary.
+    """Find the suspicious transcripts of a corpus.
 
     Parameters
     ----------
     first : mapping of utterance id to TranscriptScore
-        Beside `first_rivals`; best by models that have not seen the utterances, which otherwise have learnt what is
-        wrong. Utterances that cannot be aligned are not there.
+        Scores with `first_rivals`, preferably by models trained without the utterances, because others may have learned
+        the errors. Utterances that cannot be aligned are left out.
     scorer : callable
-        As `Scorer`, for a closer look at those that stand out.
+        Scores the candidates with more rivals.
     transcripts, speakers, frames : mappings of utterance id
-        To words, to the speaker, and to the number of frames.
+        Words, speaker, and number of frames.
     """
     found = dict(first)
     scores = {name: one.score for name, one in found.items()}
@@ -152,7 +129,7 @@ def check_transcripts(
 
 
 def _usual_scores(scores: Mapping[str, float], speakers: Mapping[str, str]) -> dict[str, float]:
-    """The score to be expected of every utterance: its speaker's median, drawn towards the corpus's."""
+    """Return the expected score of every utterance: its speaker's median, interpolated with the corpus's."""
     overall = float(np.median(list(scores.values())))
     return {
         name: (len(own) * float(np.median(own)) + PRIOR * overall) / (len(own) + PRIOR)
@@ -172,10 +149,9 @@ def _by_speaker(names: Mapping[str, object], speakers: Mapping[str, str]) -> dic
 def _deviations(
     scores: Mapping[str, float], usual: Mapping[str, float], frames: Mapping[str, int], least: float
 ) -> dict[str, float]:
-    """Robust standard deviations from what is usual; the score of a short utterance is a mean of fewer frames.
+    """Return robust standard deviations from the usual scores, scaled by the square root of the length.
 
-    The spread is that of all scores or, where it is larger, that of the worse ones. `least` is the smallest that is
-    believed.
+    The spread is that of all scores, or of the worse ones if larger, and at least `least`.
     """
     lengths = np.sqrt([frames[name] for name in scores])
     differences = np.array([scores[name] - usual[name] for name in scores]) * lengths
@@ -186,13 +162,13 @@ def _deviations(
 
 
 def _place(one: TranscriptScore, usual: float) -> float:
-    """Between the median of the rivals, 0, and the usual score, 1; 1 where there are none or they are no worse."""
+    """Return the position from the rivals' median (0) to the usual score (1); 1 unless the median is lower."""
     rivals = float(np.median(one.rivals)) if len(one.rivals) else usual
     return (one.score - rivals) / (usual - rivals) if rivals < usual else 1.0
 
 
 def _said_elsewhere(one: TranscriptScore, usual: float) -> bool:
-    """Whether a rival fits about as well as is usual."""
+    """Return whether a rival fits about as well as usual."""
     rivals = one.rivals
     return len(rivals) > 0 and usual - float(rivals.max()) < SAID_ELSEWHERE * (usual - float(np.median(rivals)))
 
@@ -207,7 +183,7 @@ def _speakers(
     spread = 1.4826 * float(np.median([abs(median - centre) for median in medians.values()])) if medians else 0.0
     suspects = []
     for speaker in sorted(groups, key=lambda speaker: (medians[speaker], speaker)):
-        if len(groups) < 2:  # then it is the corpus, of which was spoken
+        if len(groups) < 2:  # one speaker is the whole corpus
             break
         deviation = (medians[speaker] - centre) / max(spread, least, _NOTHING)
         place = float(np.median([_place(found[name], overall) for name in groups[speaker]]))

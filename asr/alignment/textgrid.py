@@ -9,19 +9,9 @@ from asr.util.files import atomic_write
 
 
 def write_textgrid(path: Path | str, tiers: Mapping[str, Sequence[Segment]], times: FrameTimes) -> None:
-    """Write segments as interval tiers (long format) as long as the audio; gaps become empty intervals.
+    """Write segments as interval tiers (long format) of the length of the audio; gaps become empty intervals.
 
-    Parameters
-    ----------
-    path : path of the file to write
-    tiers : mapping of tier name to segments in order of time, in frames, which do not overlap
-    times : FrameTimes
-        Of the utterance.
-
-    Raises
-    ------
-    ValueError
-        If segments overlap or last no time.
+    Segments are in frames, in order of time. Raises ValueError if segments overlap or have no duration.
     """
     from praatio.data_classes.interval_tier import IntervalTier
     from praatio.data_classes.textgrid import Textgrid

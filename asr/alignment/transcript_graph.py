@@ -1,4 +1,4 @@
-"""The state graph of one transcript: its words in order, all their pronunciations, pauses optional."""
+"""The state graph of one transcript: its words in order, all their pronunciations, optional pauses."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,13 @@ from asr.lexicon import Lexicon
 from asr.util.errors import LexiconError
 
 MAX_UNITS = 1_000_000
-"""An hour of speech has a quarter of it; the graph then takes some hundred megabytes."""
+"""An hour of speech has a quarter of it; the graph then takes some 100 MB."""
 
 
 def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
-    """Graph that accepts exactly `words`; silence may begin it, nothing, a pause or silence may follow every word.
+    """Build the graph that accepts exactly `words`, with optional silence first and optional pauses after words.
 
-    Raises
-    ------
-    LexiconError
-        If a word has no pronunciation or one with an unknown phone, or the graph would be enormous.
+    Raises LexiconError if a word has no pronunciation or one with an unknown phone, or the graph would be too large.
     """
     missing = sorted({word for word in words if word not in lexicon.pronunciations})
     if missing:
@@ -52,7 +49,7 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
 
 
 def _in_context(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
-    """The transcript as a grammar of one sentence, for units that depend on the words around."""
+    """Compile the transcript as a grammar of one sentence, for context-dependent units."""
     arcs = [Arc(number, word, 0.0, number + 1) for number, word in enumerate(words)]
     grammar = build_grammar("transcript", words, arcs, final_costs={len(words): 0.0}, n_states=len(words) + 1)
     return compile_graph(lexicon, grammar, topology)

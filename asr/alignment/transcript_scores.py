@@ -1,11 +1,10 @@
-"""How well transcripts fit their audio: the score of a forced alignment beside that of any string of phones.
+"""Fit of transcripts to their audio: the score of a forced alignment relative to that of a free phone loop.
 
-The log-likelihood of an alignment says little by itself, since loud, long or noisy utterances have another one whatever
-was said. What the same frames score in a free loop of all phones takes that away: the difference is the logarithm of a
-likelihood ratio, 0 where the transcript is the best of all strings of phones and below it otherwise (the filler or
-background model of keyword spotting, Rose and Paul 1990). It is given a frame of speech, so that pauses do not dilute
-it. Whether a difference is much, a transcript of another utterance tells: aligned with the same frames, it is wrong for
-certain.
+The log-likelihood of an alignment depends on loudness, length and noise. Subtracting the score of the same frames in a
+free phone loop removes this: the difference is a log likelihood ratio, 0 if the transcript is the best of all phone
+sequences and negative otherwise (the filler or background model of keyword spotting, Rose and Paul 1990). It is
+normalized per frame of speech, so that pauses do not dilute it. Transcripts of other utterances, aligned with the same
+frames, give the scores of wrong transcripts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,32 +22,25 @@ from asr.util.errors import Fault, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
-_FEW = 8  # times as many drawn as wanted, for some have the same transcript
+_FEW = 8  # oversampling factor, because some have the same transcript
 
 
 @dataclass(frozen=True)
 class TranscriptScore:
-    """How well a transcript fits.
+    """Fit of a transcript."""
 
-    Attributes
-    ----------
-    score : float
-        Natural log of the likelihood ratio of transcript and free phone loop, a frame of speech; at most 0.
-    rivals : float64 (n,)
-        The same of other transcripts on the same frames, those left out that are too long for them.
-    """
-
-    score: float
+    score: float  # log likelihood ratio of transcript and phone loop per frame of speech; at most 0
+    # float64 (n,); the same for other transcripts on the same frames, without those that are too long
     rivals: np.ndarray
 
     @property
     def beaten(self) -> int:
-        """Rivals that fit worse."""
+        """Number of rivals that fit worse."""
         return int((self.rivals < self.score).sum())
 
 
 def phone_loop(topology: Topology) -> StateGraph:
-    """Graph of any string of phones and pauses."""
+    """Return the graph of any string of phones and pauses."""
     builder = StateGraphBuilder(())
     node = builder.node()
     for phone in topology.phone_names:
@@ -68,16 +60,10 @@ def score_utterance(
     topology: Topology,
     self_loops: np.ndarray,
 ) -> TranscriptScore | Fault:
-    """Score of an utterance's transcript and of its rivals, or why it cannot be aligned.
+    """Score an utterance's transcript and its rivals, or return the fault if it cannot be aligned.
 
-    Parameters
-    ----------
-    scores : float32 (n_frames, n_states)
-        Natural log-likelihoods.
-    graphs : sequence of StateGraph
-        Of the transcript, and after it of its rivals.
-    loop : StateGraph
-        From `phone_loop`.
+    `scores`, float32 (n_frames, n_states), are natural log-likelihoods. `graphs` are those of the transcript and its
+    rivals; `loop` comes from `phone_loop`.
     """
     path = best_path(scores, loop, topology.unit_state, self_loops)
     if path is None or not path.complete:
@@ -90,7 +76,7 @@ def score_utterance(
             found.append(aligned)
         else:
             speech = spoken | (frame_states(aligned.path, graph, topology) >= len(topology.silence_states))
-            # Where both take the same way they add the same numbers in another order.
+            # On the same path both sums differ only in rounding.
             found.append(min(0.0, float(aligned.path.score - path.score) / max(1, int(speech.sum()))))
     own = found[0]
     if isinstance(own, Fault):
@@ -108,16 +94,11 @@ def score_transcripts(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, TranscriptScore]:
-    """Scores of the utterances of a table; those that cannot be aligned are left out.
+    """Score the utterances of a table; those that cannot be aligned are left out.
 
-    Parameters
-    ----------
-    log_likelihood : callable
-        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states).
-    graphs : mapping of utterance id to StateGraph
-        Transcript graphs of the utterances and of their rivals.
-    rivals : mapping of utterance id to utterance ids
-        Whose transcripts each is compared with; see `draw_rivals`.
+    `log_likelihood`: state scores of frames, float32 (n_frames, n_features) to (n_frames, n_states). `graphs`:
+    transcript graphs of the utterances and of their rivals. `rivals`: utterances whose transcripts are compared; see
+    `draw_rivals`.
     """
     items = (
         (batch, [[graphs[name], *(graphs[rival] for rival in rivals.get(name, ()))] for name in batch.ids])
@@ -132,9 +113,9 @@ def score_transcripts(
 def draw_rivals(
     transcripts: Mapping[str, tuple[str, ...]], number: int, *, names: Iterable[str] | None = None, seed: int = 0
 ) -> dict[str, tuple[str, ...]]:
-    """For utterances (all, or those of `names`) some others whose transcripts differ from theirs, by a seeded draw.
+    """Draw, for all utterances or those of `names`, other utterances with different transcripts.
 
-    No other is drawn twice; there are fewer than `number` where the corpus has hardly any.
+    The draw is without replacement; there are fewer than `number` if the corpus has too few.
     """
     everyone = sorted(transcripts)
     drawn = {}
