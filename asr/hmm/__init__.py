@@ -1,1 +1,1 @@
-"""Hidden Markov models of phones: which states there are, how they follow each other, and the graphs built of them."""
+"""Hidden Markov models of phones: states, topology, and graphs of them."""

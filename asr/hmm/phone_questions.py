@@ -1,11 +1,11 @@
-"""Questions about neighbouring phones that a user gives, in the files of HTK and Kaldi.
+"""User-defined questions about neighboring phones, in the formats of HTK and Kaldi.
 
-HTK's are lines of an editing script of HHEd, which may hold other commands too:
+HTK's are lines of an HHEd script, which may have other commands:
 
     QS "L_Nasal" { n-*, m-*, ng-* }
     QS "R_Nasal" { *+n, *+m, *+ng }
 
-Kaldi's are lines of phones (`questions.txt`, `extra_questions.txt`), each asked about both neighbours:
+Kaldi's are lines of phones (`questions.txt`, `extra_questions.txt`), each asked about both neighbors:
 
     N M NG
 """
@@ -25,30 +25,29 @@ from asr.util.text_lines import read_text_lines
 
 MAX_QUESTIONS = 10_000
 PAUSES = frozenset({"sil", "sp", "SIL", "SP"})
-"""What stands for a pause or the end of an utterance, which no pattern does."""
+"""Names of a pause or the end of an utterance; patterns do not match them."""
 
 
 class PhoneQuestion(Settings):
-    """Whether a neighbour is one of some phones."""
+    """A question whether a neighbor is one of some phones."""
 
     name: str
-    """What it is called."""
     side: Literal["left", "right", "both", "itself"] = "both"
-    """Which neighbour it asks about; `itself` is the phone, which trees of one phone each need not ask about."""
+    """The neighbor in question; `itself` is the phone, which each phone's own trees need not ask about."""
     phones: tuple[str, ...] = Field(min_length=1)
-    """Names of phones, in which `*` and `?` stand for any characters and any one."""
+    """Phone names; `*` matches any characters and `?` any single one."""
 
     def answers(self, phones: Sequence[str]) -> np.ndarray:
-        """Where the answer is yes, bool (n_phones + 1,), of the pause and the phones."""
+        """Return the answers, bool (n_phones + 1,), for the pause and the phones."""
         pause = not PAUSES.isdisjoint(self.phones)
         return np.array([pause, *(any(fnmatchcase(phone, own) for own in self.phones) for phone in phones)])
 
 
 def read_questions(path: Path) -> tuple[PhoneQuestion, ...]:
-    """The questions of a file.
+    """Read the questions of a file.
 
-    Raises ConfigError, naming file and line, where it cannot be read, a line of HTK is no question, or asks about both
-    neighbours at once, and where there is no question or too many.
+    Raises ConfigError with file and line if it cannot be read, a QS line is malformed or asks about both neighbors, or
+    the number of questions is 0 or too large.
     """
     lines = [(number, line.strip()) for number, line in enumerate(read_text_lines(path, ConfigError), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
@@ -82,7 +81,7 @@ def _of_htk(path: Path, lines: Sequence[tuple[int, str]]) -> Iterator[PhoneQuest
 
 
 def _neighbour(path: Path, number: int, item: str) -> tuple[Literal["left", "right", "itself"], str]:
-    """Which neighbour a pattern of names of triphones, 'left-phone+right', asks about, and its phone."""
+    """Return the neighbor that a triphone pattern, 'left-phone+right', asks about, and its phone."""
     left = re.fullmatch(r"([^\s+-]+)-\*(?:\+\*)?", item)
     right = re.fullmatch(r"\*(?:-\*)?\+([^\s+-]+)", item)
     itself = re.fullmatch(r"(?:\*-)?([^\s+-]+)(?:\+\*)?", item)

@@ -1,8 +1,8 @@
-"""A graph of HMM units in flat arrays: what the search walks over and what transcripts and grammars compile to.
+"""A graph of HMM units in flat arrays, compiled from transcripts and grammars for the search.
 
 Nodes carry no time. An *arc* is one HMM unit with its self-loop: entering it costs `weight`, every frame in it adds the
-score of the unit's state, leaving it leads to the arc's end node. *Jumps* are arcs that take no frame; they may not
-form a cycle. Words sit on arcs and jumps.
+score of the unit's state, leaving it leads to the arc's end node. *Jumps* are arcs without frames; they must not form a
+cycle. Words are attached to arcs and jumps.
 """
 
 import math
@@ -18,45 +18,28 @@ NOT_FILLER, FILLER_PHONE, FILLER_PAUSE = 0, 1, 2
 
 @dataclass(frozen=True)
 class StateGraph:
-    """Arcs and jumps sorted by start node, with row offsets (CSR).
+    """Arcs and jumps sorted by start node, with row offsets (CSR)."""
 
-    Attributes
-    ----------
-    arc_start, jump_start : int32 (n_nodes + 1,)
-        Arcs of node n are `arc_start[n]:arc_start[n + 1]`, and likewise its jumps.
-    arc_end, jump_end : int32
-        End node.
-    arc_unit : int32
-        HMM unit of every arc.
-    arc_weight, jump_weight, final_weight : float64
-        Natural logarithms of grammar probabilities; `final_weight` is -inf at nodes where no path may end.
-    arc_word, jump_word : int32
-        Word number or `NO_WORD`.
-    arc_begins_word : bool
-        Whether the arc is the first unit of a word's pronunciation.
-    initial : int
-        Node where every path begins.
-    words : tuple of str
-        Name of every word number.
-    arc_filler : int8, optional
-        `FILLER_PHONE` for the first unit of a phone of the filler, where the search adds its `filler_penalty`,
-        `FILLER_PAUSE` for the pauses inside the filler, which do not end its word, and `NOT_FILLER` for other arcs.
-        None in a graph without a filler.
-    """
-
+    # int32 (n_nodes + 1,); arcs of node n are `arc_start[n]:arc_start[n + 1]`, and likewise its jumps
     arc_start: np.ndarray
-    arc_end: np.ndarray
-    arc_unit: np.ndarray
+    arc_end: np.ndarray  # end node
+    arc_unit: np.ndarray  # HMM unit of every arc
+    # natural logarithms of grammar probabilities; `final_weight` is -inf at nodes that are not final
     arc_weight: np.ndarray
-    arc_word: np.ndarray
-    arc_begins_word: np.ndarray
+    arc_word: np.ndarray  # word number or `NO_WORD`
+    arc_begins_word: np.ndarray  # whether the arc is the first unit of a word's pronunciation
+    # int32 (n_nodes + 1,); arcs of node n are `arc_start[n]:arc_start[n + 1]`, and likewise its jumps
     jump_start: np.ndarray
-    jump_end: np.ndarray
+    jump_end: np.ndarray  # end node
+    # natural logarithms of grammar probabilities; `final_weight` is -inf at nodes that are not final
     jump_weight: np.ndarray
-    jump_word: np.ndarray
+    jump_word: np.ndarray  # word number or `NO_WORD`
+    # natural logarithms of grammar probabilities; `final_weight` is -inf at nodes that are not final
     final_weight: np.ndarray
-    initial: int
-    words: tuple[str, ...]
+    initial: int  # start node of every path
+    words: tuple[str, ...]  # name of every word number
+    # `FILLER_PHONE` for the first unit of a filler phone, where the search adds its `filler_penalty`; `FILLER_PAUSE`
+    # for pauses inside the filler, which do not end its word; otherwise `NOT_FILLER`. None in a graph without a filler.
     arc_filler: np.ndarray | None = None
 
     @property
@@ -66,17 +49,11 @@ class StateGraph:
 
     @property
     def n_arcs(self) -> int:
-        """Number of frame-taking arcs."""
+        """Number of arcs."""
         return len(self.arc_end)
 
     def topological_order(self) -> np.ndarray:
-        """Nodes in an order in which every arc and jump leads forward, int32 (n_nodes,).
-
-        Raises
-        ------
-        ValueError
-            If the graph has a cycle, as graphs of grammars do and those of transcripts do not.
-        """
+        """Return nodes in topological order, int32 (n_nodes,); ValueError if there is a cycle, as in a grammar."""
         entries = np.bincount(np.concatenate([self.arc_end, self.jump_end]), minlength=self.n_nodes)
         order = [int(node) for node in np.flatnonzero(entries == 0)]
         for node in order:
@@ -91,12 +68,12 @@ class StateGraph:
 
     @cached_property
     def most_words(self) -> float:
-        """Words of the sentence that has most; infinite where words lead around in a circle."""
+        """Number of words of the longest sentence; infinite if a cycle has words."""
         try:
             order = self.topological_order().tolist()
         except ValueError:
             return math.inf
-        most = [-1] * self.n_nodes  # up to a node; -1 where no path leads
+        most = [-1] * self.n_nodes  # up to a node; -1 if it is unreachable
         most[self.initial] = 0
         steps = [
             (self.arc_start.tolist(), self.arc_end.tolist(), (self.arc_word != NO_WORD).tolist()),
@@ -122,7 +99,7 @@ class StateGraphBuilder:
         self._n_nodes = 0
 
     def node(self) -> int:
-        """A new node."""
+        """Add a node."""
         self._n_nodes += 1
         return self._n_nodes - 1
 
@@ -136,7 +113,7 @@ class StateGraphBuilder:
         word: int = NO_WORD,
         begins_word: bool = False,
     ) -> None:
-        """Lead from `start` to `end` through `units`; weight and word sit on the first arc."""
+        """Connect `start` to `end` through `units`; weight and word are those of the first arc."""
         for position, unit in enumerate(units):
             target = end if position == len(units) - 1 else self.node()
             first = position == 0
@@ -153,15 +130,15 @@ class StateGraphBuilder:
             start = target
 
     def jump(self, start: int, end: int, *, weight: float = 0.0, word: int = NO_WORD) -> None:
-        """Lead from `start` to `end` in no time."""
+        """Connect `start` to `end` without frames."""
         self._jumps.append((start, end, weight, word))
 
     def finish(self, node: int, weight: float = 0.0) -> None:
-        """Let paths end at `node`."""
+        """Make `node` final."""
         self._final[node] = weight
 
     def build(self, initial: int) -> StateGraph:
-        """The finished graph."""
+        """Return the finished graph."""
         arcs = sorted(self._arcs)
         jumps = sorted(self._jumps)
         final = np.full(self._n_nodes, -np.inf)

@@ -1,8 +1,8 @@
-"""Which states a phone passes through between its neighbours: decision trees over questions about the context.
+"""State tying by decision trees over questions about the phone context.
 
-A state of a phone is not one sound: neighbours colour it. States of the same phone and position that sound alike are
-tied; a tree of questions leads every context, heard in training or not, to one of them (Young, Odell and Woodland,
-Tree-based state tying for high accuracy acoustic modelling, 1994).
+States of the same phone and position with similar sounds are tied. A tree of questions assigns a tied state to every
+context, including those that training did not have (Young, Odell and Woodland, Tree-based state tying for high accuracy
+acoustic modelling, 1994).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ import numpy as np
 
 LEFT, RIGHT, BEGINS, ENDS = range(4)
 SIDES = ("left", "right", "begins", "ends")
-"""What a question asks about: the phone before, the phone after, whether the phone begins or ends a word."""
+"""Subject of a question: the phone before, the phone after, whether the phone begins or ends a word."""
 MAX_NODES = 1_000_000
 
 
 class Context(NamedTuple):
-    """A phone and what is around it. Phone numbers are the topology's; pauses and the ends of an utterance are 0."""
+    """A phone and its context, with the topology's phone numbers; pauses and the ends of an utterance are 0."""
 
     phone: int
     left: int
@@ -30,30 +30,16 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StateTying:
-    """Trees for every phone and position; the states are numbered after those of silence.
-
-    Attributes
-    ----------
-    n_silence_states : int
-    question_side : int8 (n_questions,)
-        Number in `SIDES`.
-    question_phones : bool (n_questions, n_phones + 1)
-        The phone numbers at which the answer is yes; of "begins" and "ends", column 1 alone.
-    root : int32 (n_phones, states_per_phone)
-        Node where the tree of a phone (numbers from 1) and position begins.
-    node_question : int32 (n_nodes,)
-        -1 at a leaf.
-    node_yes, node_no : int32 (n_nodes,)
-        Where the answer leads: later nodes. At a leaf both are its state.
-    """
+    """Trees for every phone and position; the states are numbered after those of silence."""
 
     n_silence_states: int
-    question_side: np.ndarray
+    question_side: np.ndarray  # int8 (n_questions,); number in `SIDES`
+    # bool (n_questions, n_phones + 1); phone numbers with answer yes; for "begins" and "ends" only column 1
     question_phones: np.ndarray
-    root: np.ndarray
-    node_question: np.ndarray
-    node_yes: np.ndarray
-    node_no: np.ndarray
+    root: np.ndarray  # int32 (n_phones, states_per_phone); root node of each phone (numbers from 1) and position
+    node_question: np.ndarray  # int32 (n_nodes,); -1 at a leaf
+    node_yes: np.ndarray  # int32 (n_nodes,); child for the answer yes, a later node; the state at a leaf
+    node_no: np.ndarray  # int32 (n_nodes,); the same for no
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StateTying) and self._bytes == other._bytes
@@ -67,12 +53,12 @@ class StateTying:
 
     @cached_property
     def n_states(self) -> int:
-        """States of silence and leaves."""
+        """Number of states of silence and leaves."""
         return self.n_silence_states + int((self.node_question < 0).sum())
 
     @cached_property
     def state_place(self) -> np.ndarray:
-        """Phone number and position of every state, int32 (n_states, 2); those of silence belong to phone 0."""
+        """Phone number and position of every state, int32 (n_states, 2); silence is phone 0."""
         place = np.zeros((self.n_states, 2), np.int32)
         place[: self.n_silence_states, 1] = np.arange(self.n_silence_states)
         for phone, roots in enumerate(self.root.tolist(), start=1):
@@ -92,7 +78,7 @@ class StateTying:
         return found
 
     def states(self, contexts: np.ndarray | Sequence[Context]) -> np.ndarray:
-        """The states that phones pass through, int32 (n, states_per_phone), from contexts, int (n, 5); no silence."""
+        """Return the states of phones, int32 (n, states_per_phone), in contexts, int (n, 5), without silence."""
         contexts = np.asarray(contexts, np.int64).reshape(-1, 5)
         node = self.root[contexts[:, 0] - 1].astype(np.int64)
         while True:
@@ -106,7 +92,7 @@ class StateTying:
             node[rows, columns] = np.where(self.question_phones[asked, value], self.node_yes[at], self.node_no[at])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays by name, but for the number of silence states."""
+        """Return the arrays by name, without the number of silence states."""
         return {
             "question_side": self.question_side,
             "question_phones": self.question_phones,
@@ -118,7 +104,7 @@ class StateTying:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_phones: int, states_per_phone: int) -> "StateTying":
-        """What `to_arrays` gave; ValueError where the arrays are no trees of so many phones and states."""
+        """Rebuild from the arrays of `to_arrays`; ValueError if they do not form trees of these phones and states."""
         side, phones, root, question, yes, no = (arrays[name] for name in cls._NAMES)
         n_questions, n_nodes = len(side), len(question)
         shapes = {

@@ -1,4 +1,4 @@
-"""Left-to-right phone models: which emission states a phone passes through, and how long it stays in each."""
+"""Left-to-right phone models: the emission states of every phone, and their durations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ SHORT_PAUSE = "SP"
 class Topology:
     """The state inventory of a set of phones.
 
-    Every phone is a chain of `states_per_phone` *units*, each with a self-loop; a unit emits through one *state*, the
-    class that acoustic models score and alignments name. Units and states are numbered alike but for the one-state
-    short pause, whose unit is tied to the centre state of silence and keeps only its own self-loop
-    (Young et al., The HTK Book, section 3.2.2).
+    Every phone is a chain of `states_per_phone` *units*, each with a self-loop. A unit emits through one *state*, the
+    class that acoustic models score and alignments name. Units and states have the same numbers, except for the
+    one-state short pause, whose unit is tied to the center state of silence and has only its own self-loop (Young et
+    al., The HTK Book, section 3.2.2).
 
-    Without `tying` a phone is the same chain everywhere. With it the chain depends on the neighbours (triphones with
-    tied states), but for silence and short pause.
+    With `tying` the chain of a phone depends on its neighbors (triphones with tied states), except for silence and
+    short pause.
 
     Parameters
     ----------
     phones : tuple of str
-        The phones of the lexicon, without silence and short pause, which are added here.
+        Phones of the lexicon, without silence and short pause, which are added.
     states_per_phone : int
         Emitting states of every phone and of silence.
     tying : StateTying, optional
-        Trees that lead a phone in its context to its states.
+        Trees that assign states to a phone in its context.
     """
 
     phones: tuple[str, ...]
@@ -57,7 +57,7 @@ class Topology:
 
     @property
     def n_units(self) -> int:
-        """Number of units: the states, and the short pause."""
+        """Number of units: the states and the short pause."""
         return self.n_states + 1
 
     @cached_property
@@ -84,7 +84,7 @@ class Topology:
 
     @cached_property
     def unit_position(self) -> np.ndarray:
-        """Place of every unit in its phone, from 0, int32 (n_units,)."""
+        """Position of every unit in its phone, from 0, int32 (n_units,)."""
         return np.append(self._state_place[:, 1], np.int32(0))
 
     @cached_property
@@ -95,18 +95,18 @@ class Topology:
 
     @cached_property
     def phone_state(self) -> np.ndarray:
-        """The state that every state would be without context, int32 (n_states,)."""
+        """The context-independent state of every state, int32 (n_states,)."""
         return self._state_place @ np.array([self.states_per_phone, 1], np.int32)
 
     def number(self, phone: str) -> int:
-        """The number of a phone; LexiconError if it is none of the model's."""
+        """Return the number of a phone; LexiconError if the model does not have it."""
         number = self.phone_number.get(phone)
         if number is None:
             raise LexiconError(f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}")
         return number
 
     def units(self, phone: str) -> range:
-        """Units in order of a phone whose chain does not depend on its neighbours; ValueError if it does."""
+        """Return the units of a phone in order; ValueError if they depend on its neighbors."""
         number = self.number(phone)
         if phone == SHORT_PAUSE:
             return range(self.n_units - 1, self.n_units)
@@ -115,7 +115,7 @@ class Topology:
         return range(number * self.states_per_phone, (number + 1) * self.states_per_phone)
 
     def units_in(self, contexts: Sequence[Context]) -> list[Sequence[int]]:
-        """Units in order of phones in their contexts; silence and short pause have the same everywhere."""
+        """Return the units of phones in their contexts; silence and short pause are context-independent."""
         if self.tying is None:
             return [self.units(self.phone_names[context.phone]) for context in contexts]
         alike = {0: self.units(SILENCE), len(self.phones) + 1: self.units(SHORT_PAUSE)}
@@ -124,12 +124,12 @@ class Topology:
         return [alike[context.phone] if context.phone in alike else next(found) for context in contexts]
 
     def alternatives(self, phone: str) -> list[np.ndarray]:
-        """The units that a phone may have in each of its places, whatever its neighbours."""
+        """Return the possible units at each position of a phone, in any context."""
         own = np.flatnonzero(self.unit_phone == self.number(phone))
         return [own[self.unit_position[own] == position] for position in range(int(self.unit_position[own].max()) + 1)]
 
     def state_name(self, state: int) -> str:
-        """`AH_2` for the second state of AH; `AH_2.7` for one of those that contexts tell apart."""
+        """Return a name: `AH_2` for the second state of AH; `AH_2.7` for one of its tied states."""
         phone, position = self._state_place[state].tolist()
         name = f"{self.phone_names[phone]}_{position + 1}"
         if self.tying is None or not phone:
@@ -142,15 +142,15 @@ class Topology:
         return range(self.states_per_phone)
 
     def minimum_frames(self, phones: Sequence[str]) -> int:
-        """Fewest frames that a sequence of phones can last."""
+        """Return the minimum number of frames of a sequence of phones."""
         return sum(len(self.alternatives(phone)) for phone in phones)
 
 
 def uniform_self_loops(topology: Topology, mean_frames: float = 3.0) -> np.ndarray:
-    """Self-loop probabilities under which every unit lasts `mean_frames` on average, float64 (n_units,)."""
+    """Return self-loop probabilities with a mean duration of `mean_frames`, float64 (n_units,)."""
     return np.full(topology.n_units, 1.0 - 1.0 / mean_frames)
 
 
 def estimate_self_loops(stays: np.ndarray, visits: np.ndarray, floor: float = 0.05) -> np.ndarray:
-    """Self-loop probabilities from counts of self-transitions and of visits per unit, floored on both sides."""
+    """Estimate self-loop probabilities from self-transitions and visits per unit, within `floor` and 1 - `floor`."""
     return np.clip((stays + 1.0) / (stays + visits + 2.0), floor, 1.0 - floor)

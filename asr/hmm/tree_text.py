@@ -1,4 +1,4 @@
-"""The trees that tie states, for people: as indented text, or as a graph that Graphviz draws."""
+"""State-tying trees as indented text, or as a Graphviz graph."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from asr.util.errors import printable
 
 
 def tree_lines(topology: Topology) -> Iterator[str]:
-    """How many trees ask; then every question with what follows a yes and a no, further in, and the states."""
+    """Yield a summary, then every question with its indented answers, and the states."""
     tying = _tying(topology)
     asking = int((tying.node_question[tying.root] >= 0).sum())
     yield f"{asking} of {tying.root.size} trees ask questions; {tying.n_states} states, those of silence among them"
@@ -31,7 +31,7 @@ def _lines(topology: Topology, tying: StateTying, root: int, indent: str) -> Ite
 
 
 def tree_graph(topology: Topology) -> Iterator[str]:
-    """Lines of a file in the language of Graphviz: `dot -Tsvg` draws it."""
+    """Yield the lines of a Graphviz file for `dot -Tsvg`."""
     tying = _tying(topology)
     yield "digraph states {"
     for phone, roots in zip(topology.phones, tying.root.tolist(), strict=True):
@@ -50,7 +50,7 @@ def tree_graph(topology: Topology) -> Iterator[str]:
 
 
 def question_text(topology: Topology, question: int) -> str:
-    """`before it: N M`, with `pause` for what is no phone of a word, or what is left out where that is shorter."""
+    """Format a question: `before it: N M`, with `pause` for non-speech, or the excluded phones if they are fewer."""
     tying = _tying(topology)
     side = tying.question_side[question]
     if side >= BEGINS:
