@@ -1,1 +1,1 @@
-"""From samples to frames: MFCC, differences, normalization, splicing and LDA, in batch and streaming."""
+"""Features from samples: MFCC, differences, normalization, splicing and LDA, in batch and streaming."""

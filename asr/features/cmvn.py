@@ -1,4 +1,4 @@
-"""Mean and deviation of every speaker's frames, held by a prior from training and undisturbed by silent recordings."""
+"""Mean and deviation of each speaker's frames, with a prior from training; silent recordings are ignored."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,19 +17,18 @@ Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
 """Mean and deviation of every speaker, float32 (n,)."""
 
 USUAL_SHIFT = 0.003
-"""Of a speaker's mean, in squared deviations, by what the frames are made of: with more the moments count less than the
-map, with less more. Speakers of training's own kind have a third of it, those with twice its pauses twice to ten times.
-"""
+"""Typical shift of a speaker's mean, in squared deviations, due to the composition of the frames. Above it the moments
+have less weight than the matched estimate, below it more. Speakers similar to training have a third of it; those with
+twice the pauses have two to ten times."""
 QUIETER_BY = 30.0
-"""dB by which the louder frames of a recording lie below those of the speaker's others when nobody speaks in it."""
+"""dB by which the louder frames of a recording without speech lie below those of the speaker's others."""
 
 
 class SpeakerFrames:
-    """The frames of a table, by speaker: static features with what `with_deltas` adds to them.
+    """The frames of a table by speaker: static features with deltas from `with_deltas`.
 
-    A recording says nothing of a voice if all its frames are the same, as those of digital silence are, or if its
-    louder ones lie 30 dB below those of the speaker's others (their upper median). It is left out, unless all of the
-    speaker's recordings are of the first kind.
+    A recording is left out if all its frames are equal (digital silence), unless all of the speaker's are. It is also
+    left out if its louder frames lie 30 dB below those of the speaker's others (their upper median).
     """
 
     def __init__(self, static: FrameTable, config: FeatureConfig, with_deltas: Callable[[np.ndarray], np.ndarray]):
@@ -51,10 +50,7 @@ class SpeakerFrames:
         return found
 
     def some(self, speaker: str, most: int) -> np.ndarray:
-        """About `most` frames of a speaker, evenly chosen from all; all where there are fewer.
-
-        Those of an utterance are the same whatever stands beside it.
-        """
+        """Return about `most` evenly spaced frames of a speaker, or all if there are fewer."""
         n_frames = sum(len(self.static.utterance(number)) for number in self.numbers[speaker])
         step = -(-n_frames // most) or 1
         parts = [self.with_deltas(self.static.utterance(number))[::step] for number in self.numbers[speaker]]
@@ -63,24 +59,17 @@ class SpeakerFrames:
 
 @dataclass(frozen=True)
 class SpeakerPrior:
-    """What training says of a speaker before much was heard of them.
+    """Distribution of speakers in training, for speakers with little speech."""
 
-    Attributes
-    ----------
-    mean, deviation : float32 (n,)
-        Of all frames, and of frames about the mean of their speaker.
-    background : BackgroundModel
-    """
-
-    mean: np.ndarray
-    deviation: np.ndarray
+    mean: np.ndarray  # float32 (n,); of all frames
+    deviation: np.ndarray  # float32 (n,); of frames about the mean of their speaker
     background: BackgroundModel
 
     POSITIVE: ClassVar[tuple[str, ...]] = ("prior_deviation", "prior_weights", "prior_variances", "prior_spread")
-    """The arrays of which every number is above zero."""
+    """Names of the arrays with positive values only."""
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays by name."""
+        """Return all arrays by name."""
         own = self.background
         return {
             "prior_mean": self.mean,
@@ -93,13 +82,13 @@ class SpeakerPrior:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "SpeakerPrior":
-        """What `to_arrays` gave, with shapes and numbers checked before."""
+        """Rebuild from the arrays of `to_arrays`, after a check of shapes and values."""
         mean, deviation, *background = (arrays[name] for name in cls.shapes(0, 0))
         return cls(mean, deviation, BackgroundModel(*background))
 
     @staticmethod
     def shapes(n_features: int, n_components: int) -> dict[str, tuple[int, ...]]:
-        """The shape of every array."""
+        """Return the shape of every array."""
         one, each = (n_features,), (n_components, n_features)
         return {
             "prior_mean": one,
@@ -113,12 +102,12 @@ class SpeakerPrior:
     def normalizer(
         self, moments: Moments, frames: np.ndarray, weight: float, energy: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and deviation, float32 (n,), of a speaker with these moments, of whom `frames` (T, n) are known.
+        """Return mean and deviation, float32 (n,), of a speaker with these moments and frames (T, n).
 
         Maximum a posteriori (Gauvain and Lee, 1994, equations 24 and 25), with independent means and variances: with
-        `weight` t and n frames, (t m0 + n m) / (t + n), and the variances likewise. The prior's mean m0 is that of all
-        speakers, moved by the offset of the frames from the background. `energy` is the column that a gain of the
-        recording moves: the frames' level has no prior.
+        `weight` t and n frames, (t m0 + n m) / (t + n), and the variances likewise. The prior's mean m0 is the mean of
+        all speakers plus the offset of the frames from the background. `energy` is the column that changes with the
+        recording's gain; its level has no prior.
         """
         level, standard = self._level(frames, energy)
         offset = level + self.background.offset(standard - level)
@@ -128,7 +117,7 @@ class SpeakerPrior:
         return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
 
     def _level(self, frames: np.ndarray, energy: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """Level of the frames above the background's, in `energy` and 0 elsewhere, and the frames in deviations."""
+        """Return the frames' level above the background in `energy` (0 elsewhere), and the standardized frames."""
         standard = (frames - self.mean) / self.deviation
         level = np.zeros(len(self.mean))
         if energy is not None:
@@ -138,24 +127,15 @@ class SpeakerPrior:
     def matched(
         self, moments: Moments, frames: np.ndarray, weight: float, energy: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and deviation, float32 (n,), of a speaker whose frames may be made of other things than training's.
+        """Return mean and deviation, float32 (n,), of a speaker whose frames may differ in composition from training.
 
-        Moments are those of a speaker's sounds and pauses together: twice the pauses, and every sound lies elsewhere.
-        So each frame is held against the components that it is likely to come from, pauses against those of pauses,
-        and a mean and a deviation are found under which the frames match the background best. These count in
-        proportion to how far the composition moves the mean: where pauses are as many as in training, moments are the
-        more certain.
+        Moments depend on the proportion of pauses. The matched estimate therefore compares each frame with the mixture
+        components that it probably comes from, and finds the mean and deviation under which the frames fit the
+        background best. It is interpolated with the moments: its weight grows with the shift of the mean that the
+        composition causes.
 
-        Parameters
-        ----------
-        moments : Moments
-            Of all the speaker's frames.
-        frames : (T, n)
-            Some of them.
-        weight : float
-            As of `normalizer`; as many frames say that the speaker's sounds spread as the background does.
-        energy : int, optional
-            As of `normalizer`.
+        `moments`: of all the speaker's frames. `frames`: some of them. `weight`: as in `normalizer`; also the weight,
+        in frames, of the background's deviation. `energy`: as in `normalizer`.
         """
         level, standard = self._level(frames, energy)
         offset, scale = self.background.offset_and_scale(standard - level, moments.count, weight)
@@ -168,7 +148,7 @@ class SpeakerPrior:
         return mean.astype(np.float32), deviation.astype(np.float32)
 
     def normalizers(self, speakers: SpeakerFrames, config: FeatureConfig) -> Normalizers:
-        """Of every speaker of a table."""
+        """Return the normalizers of all speakers of a table."""
         one = self.matched if config.speaker_statistics == "matched" else self.normalizer
         energy = energy_column(speakers.static, config)
         return {
@@ -178,7 +158,7 @@ class SpeakerPrior:
 
 
 def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:
-    """The prior that the speakers of a training table give."""
+    """Estimate the prior from the speakers of a training table."""
     moments = speakers.moments
     pooled = Moments(len(next(iter(moments.values())).mean))
     pooled.count = sum(own.count for own in moments.values())
@@ -196,7 +176,7 @@ def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:
 
 
 def energy_column(static: FrameTable, config: FeatureConfig) -> int | None:
-    """The static feature that a gain moves; None without one, or of archives with other features."""
+    """Return the static feature that changes with the gain; None without one, or for other archived features."""
     if static.n_features != config.static_dimension:
         return None
     return 0 if config.energy_first else config.static_dimension - 1

@@ -9,28 +9,28 @@ from asr.features.mel import filter_without_bin
 from asr.util.config_base import Settings
 
 MAX_WINDOW_LENGTH = 1 << 15  # samples
-MAX_COLUMNS = 10_000  # of a spliced frame; the scatter of an LDA then has 800 MB
+MAX_COLUMNS = 10_000  # of a spliced frame; the scatter matrix of an LDA then takes 800 MB
 
 
 class FeatureConfig(Settings):
-    """What a frame is made of; the defaults are HTK's MFCC_E_D_A with USEPOWER, and without ENORMALISE.
+    """Settings of the features; the defaults are HTK's MFCC_E_D_A with USEPOWER and without ENORMALISE.
 
-    `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
-    LDA), or one less than the classes where those are fewer. `log_floor` is the
-    least mel power and frame energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's
-    MELFLOOR is 1, which tells digital silence less sharply from near silence. `dynamic_range_db` adds to the power of
-    every mel band, and to the energy, a floor that lies so many dB below the louder frames of the same recording (their
-    95 % quantile), so that all that is much quieter than its speech sounds alike: pauses of a noise gate, digital
-    silence, faint rooms; 0 is for none. HTK's SILFLOOR is its like, for the energy alone. `energy_first` puts the
-    energy before the cepstra.
-    `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
-    stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
-    `upsample`, as the upper filters hear nothing then.
-    `speaker_prior` is the number of frames that training's mean and deviation count beside a speaker's own. With
-    `speaker_statistics = "moments"` these are the mean and the deviation of all frames; with "matched" a speaker
-    whose recordings pause more or less than training's has those under which the frames match a mixture of training's
-    best; that wants a prior.
-    Where features come from an archive, the settings of cepstra and filters say how they were made.
+    - `context` is the number of frames spliced on each side.
+    - `lda_dimension` is the dimension after LDA (None: no LDA), at most the number of classes minus 1.
+    - `log_floor` is the minimum mel power and frame energy before the logarithm, on the 16-bit scale. The default is
+      Kaldi's single-precision epsilon; HTK's MELFLOOR is 1, which separates digital silence less from near silence.
+    - `dynamic_range_db` adds a floor to the power of every mel band and to the energy. It lies this many dB below the
+      louder frames of the recording (95 % quantile), so that noise gates, digital silence and faint rooms become
+      similar. 0 adds none. HTK's SILFLOOR does this for the energy only.
+    - `energy_first` puts the energy before the cepstra.
+    - `append_static` appends the frame's own columns, before splicing and LDA, for a second stream of the acoustic
+      model.
+    - `upsample` allows audio of a lower rate than `sample_rate`; its upper filters are then empty.
+    - `speaker_prior` is the weight, in frames, of training's mean and deviation.
+    - `speaker_statistics = "moments"` uses the mean and deviation of all frames. "matched" compensates for an unusual
+      proportion of pauses by matching a mixture of training's frames, and needs a prior.
+
+    For features from an archive, the settings of cepstra and filters describe how they were computed.
     """
 
     old_names: ClassVar[dict[str, str]] = {"normalise": "normalize"}
@@ -59,7 +59,7 @@ class FeatureConfig(Settings):
     append_static: bool = False
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
-        """As of every table of settings."""
+        """Yield inconsistent settings."""
         yield from self._of_filters()
         if self.lifter == 2 and self.n_cepstra > 2:
             yield "lifter", "lifter 2 makes the third cepstrum zero; 22 is usual, and 0 is for none"
@@ -76,7 +76,7 @@ class FeatureConfig(Settings):
             )
 
     def _of_filters(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with windows and filters; whether these cover a bin is asked only of what is right so far."""
+        """Yield errors of windows and filters; the filters' bins are checked only if the rest is valid."""
         right = True
         if not 1 <= self.shift_samples <= self.window_samples:
             right = False
@@ -117,19 +117,19 @@ class FeatureConfig(Settings):
 
     @property
     def shift_samples(self) -> int:
-        """Samples from one frame to the next."""
+        """Samples between frames."""
         return _whole_samples(self.sample_rate, self.shift_ms)
 
     @property
     def fft_size(self) -> int:
-        """The least power of two that holds a frame."""
+        """The smallest power of two that fits a frame."""
         return 1 << (self.window_samples - 1).bit_length()
 
     @property
     def static_dimension(self) -> int:
-        """Columns of the static features of audio: the cepstra and the energy."""
+        """Columns of the static features of audio: cepstra and energy."""
         return self.n_cepstra + 1
 
 
 def _whole_samples(rate: int, milliseconds: float) -> int:
-    return int(rate * milliseconds / 1000 + 1e-6)  # truncated, as HTK and Kaldi do (275 samples for 25 ms at 11025 Hz)
+    return int(rate * milliseconds / 1000 + 1e-6)  # truncated, as in HTK and Kaldi (275 samples for 25 ms at 11025 Hz)

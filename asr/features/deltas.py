@@ -1,13 +1,13 @@
-"""Differences over time: the slope of a regression line through the neighbouring frames."""
+"""Differences over time: the slope of a regression line through the neighboring frames."""
 
 import numpy as np
 
 
 def add_deltas(static: np.ndarray, window: int = 2, order: int = 2) -> np.ndarray:
-    """Static features (T, D) followed by their first to `order`-th differences: float32 (T, D * (order + 1)).
+    """Append differences up to `order` to static features (T, D): float32 (T, D * (order + 1)).
 
-    d_t = sum_k k (c_{t+k} - c_{t-k}) / (2 sum_k k^2), k = 1..window (The HTK Book, eq. 5.16); beyond either
-    end the first or last frame is repeated, in each order anew.
+    d_t = sum_k k (c_{t+k} - c_{t-k}) / (2 sum_k k^2), k = 1..window (The HTK Book, eq. 5.16). At either end the first
+    or last frame is repeated, separately for each order.
     """
     frames = np.ascontiguousarray(static, dtype=np.float32)
     for _ in range(order if len(frames) else 0):
@@ -18,10 +18,7 @@ def add_deltas(static: np.ndarray, window: int = 2, order: int = 2) -> np.ndarra
 
 
 def append_slope(padded: np.ndarray, window: int, dimension: int) -> np.ndarray:
-    """Append to the inner rows of `padded` (T + 2 window, n) the slope of its last `dimension` columns.
-
-    The result is float32 (T, n + dimension).
-    """
+    """Append the slope of the last `dimension` columns to the inner rows of (T + 2 window, n): (T, n + dimension)."""
     length = len(padded) - 2 * window
     last = padded[:, -dimension:]
     slope = np.zeros((length, dimension), np.float32)

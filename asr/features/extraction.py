@@ -19,11 +19,11 @@ from asr.features.outliers import find_outlier_utterances
 from asr.util.errors import Fault, FeatureError, attempt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
-_BATCH = 32  # utterances handed to a worker at once
+_BATCH = 32  # utterances per worker call
 
 
 class Extracted(NamedTuple):
-    """Static features of a corpus, the utterances left out, and what was measured of the audio of the others."""
+    """Static features of a corpus, the utterances left out, and measurements of the audio of the others."""
 
     static: FrameTable
     problems: list[Problem]
@@ -38,12 +38,12 @@ def extract_static(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> tuple[FrameTable, list[Problem]]:
-    """MFCC of every utterance with audio; the archived matrix, as it is, of every utterance with features.
+    """Return the MFCC of every utterance with audio, or the archived matrix unchanged, and the problems.
 
-    With an `augmentation` the audio is changed first; the utterances keep their names. The result is the same for
-    any workers; `progress` is called with the number of utterances finished. An utterance that cannot be read, is
-    shorter than one window, has another number of columns than the first, or values far beyond all others
-    (`asr.features.outliers`), is left out and listed. Raises FeatureError when none is left.
+    An `augmentation` is applied to the audio first; the utterances keep their names. The result does not depend on the
+    workers. `progress` is called with the number of utterances finished. An utterance is left out and listed if it
+    cannot be read, is shorter than one window, has another number of columns than the first, or has extreme values
+    (`asr.features.outliers`). Raises FeatureError if none is left.
     """
     found = _extract(corpus, config, augmentation, False, workers, progress)
     return found.static, found.problems
@@ -56,7 +56,7 @@ def extract_measured(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Extracted:
-    """The same, and what the samples tell, measured as they are read."""
+    """Return static features as `extract_static` does, and measurements of the audio."""
     return _extract(corpus, config, None, True, workers, progress)
 
 
@@ -112,7 +112,7 @@ def _extract(
 
 
 def _absolute(utterance: Utterance) -> Utterance:
-    """The same file for a worker that has another working directory."""
+    """Make paths absolute, for workers with another working directory."""
     audio, archive = (None if path is None else path.absolute() for path in (utterance.audio, utterance.archive))
     return replace(utterance, audio=audio, archive=archive)
 
@@ -120,11 +120,10 @@ def _absolute(utterance: Utterance) -> Utterance:
 def static_features(
     utterance: Utterance, config: FeatureConfig, augmentation: Augmentation | None = None
 ) -> np.ndarray:
-    """Static features of one utterance: float32 (T, n), T at least 1.
+    """Return static features of one utterance: float32 (T, n), T at least 1.
 
-    Raises CorpusError when its file cannot be read, or has a lower rate than the settings' and these do not allow to
-    convert it, and FeatureError when it is shorter than one window, or to be
-    changed without having audio.
+    Raises CorpusError if its file cannot be read or has a lower rate than the settings allow. Raises FeatureError if it
+    is shorter than one window, or if features without audio are to be augmented.
     """
     if utterance.archive is not None:
         if augmentation is not None:
@@ -141,7 +140,7 @@ def static_features(
 def measured_features(
     source: Path, config: FeatureConfig, *, start: float | None = None, end: float | None = None
 ) -> tuple[np.ndarray, Measured]:
-    """Static features, float32 (T, n), of an audio file or a part of it in seconds, and what its samples tell.
+    """Return static features, float32 (T, n), and measurements of an audio file or a part of it in seconds.
 
     Raises as `static_features`.
     """
@@ -153,16 +152,16 @@ def measured_features(
 def measured_sample_features(
     samples: np.ndarray, native: int, channels: Channels, config: FeatureConfig, *, source: Path | str
 ) -> tuple[np.ndarray, Measured]:
-    """The same of samples (n,), the mean of the channels, at `native` Hz; the samples are overwritten."""
+    """Do the same for samples (n,), the mean of the channels, at `native` Hz; the samples are overwritten."""
     found = channels.measured(samples, native)
     signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)
     return signal_features(signal, config, source=source), found
 
 
 def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path | str) -> np.ndarray:
-    """Static features, float32 (T, n), of samples (n_samples,) at the rate of `config`, on the 16-bit scale.
+    """Return static features, float32 (T, n), of samples (n_samples,) at the rate of `config`, on the 16-bit scale.
 
-    Raises FeatureError, which names `source`, when they are fewer than one window.
+    Raises FeatureError, with `source`, if they are shorter than one window.
     """
     features = mfcc(signal, config)
     if not len(features):

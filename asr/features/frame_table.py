@@ -13,7 +13,7 @@ from asr.util.errors import FeatureError
 from asr.util.files import atomic_write, write_array
 
 BATCH_FRAMES = 2048
-# What json and NumPy raise of a spoilt file; the type of an array is read by Python's own parser.
+# Errors of json and NumPy for a corrupt file; Python's own parser reads the type of an array.
 _UNREADABLE = (
     OSError, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError, SyntaxError, TokenError,
 )  # fmt: skip
@@ -22,17 +22,12 @@ NOT_FINITE = "its frames hold values that are not finite numbers"
 
 @dataclass(frozen=True)
 class FrameTable:
-    """Utterance i is rows offsets[i] to offsets[i + 1] of `frames`.
+    """Frames of utterances; utterance i is rows offsets[i] to offsets[i + 1]; FeatureError for inconsistent fields."""
 
-    `ids` and `speakers` have one entry an utterance; `frames` is float32 (n_frames, n_features),
-    C-contiguous, and may be mapped from a file; `offsets` is int64 (n_utterances + 1,). Raises FeatureError
-    when these do not fit together.
-    """
-
-    ids: tuple[str, ...]
-    speakers: tuple[str, ...]
-    frames: np.ndarray
-    offsets: np.ndarray
+    ids: tuple[str, ...]  # one entry per utterance
+    speakers: tuple[str, ...]  # one entry per utterance
+    frames: np.ndarray  # float32 (n_frames, n_features), C-contiguous, possibly memory-mapped
+    offsets: np.ndarray  # int64 (n_utterances + 1,)
 
     def __post_init__(self) -> None:
         if self.frames.ndim != 2 or self.frames.dtype != np.float32 or not self.frames.flags.c_contiguous:
@@ -56,7 +51,7 @@ class FrameTable:
     def from_utterances(
         cls, ids: Iterable[str], speakers: Iterable[str], matrices: Iterable[np.ndarray]
     ) -> "FrameTable":
-        """Join matrices (T_i, D), one an utterance; FeatureError when there is none or they differ in D."""
+        """Join the matrices (T_i, D) of utterances; FeatureError without utterances or if D differs."""
         parts = [np.asarray(matrix, dtype=np.float32) for matrix in matrices]
         if not parts:
             raise FeatureError("A frame table needs at least one utterance.")
@@ -69,7 +64,7 @@ class FrameTable:
         return cls(tuple(ids), tuple(speakers), np.concatenate(parts), offsets)
 
     def each_alone(self, names: Iterable[str]) -> "FrameTable":
-        """The same, but each of these utterances is of a speaker of its own, who has its name."""
+        """Return the same table with each of these utterances as its own speaker, named after the utterance."""
         alone = set(names)
         speakers = (name if name in alone else speaker for name, speaker in zip(self.ids, self.speakers, strict=True))
         return FrameTable(self.ids, tuple(speakers), self.frames, self.offsets)
@@ -84,20 +79,20 @@ class FrameTable:
 
     @property
     def n_features(self) -> int:
-        """Columns."""
+        """Number of columns."""
         return int(self.frames.shape[1])
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """From utterance id to its number."""
+        """Number of each utterance id."""
         return {key: number for number, key in enumerate(self.ids)}
 
     def utterance(self, which: int | str) -> np.ndarray:
-        """The frames of an utterance, by number or id: a view (T, n_features)."""
+        """Return the frames of an utterance, by number or id: a view (T, n_features)."""
         return self.frames[self.rows(which)]
 
     def rows(self, which: int | str) -> slice:
-        """The rows of an utterance, by number or id; FeatureError when it is not there."""
+        """Return the rows of an utterance, by number or id; FeatureError for an unknown id."""
         if isinstance(which, str):
             if which not in self.index:
                 raise FeatureError(f"Utterance '{which}' is not in this table of {len(self)} utterances.")
@@ -105,10 +100,9 @@ class FrameTable:
         return slice(int(self.offsets[which]), int(self.offsets[which + 1]))
 
     def batches(self, n_frames: int = BATCH_FRAMES) -> list["FrameTable"]:
-        """The table in pieces of whole utterances, of about `n_frames` or one utterance; their frames are views.
+        """Divide the table into views of whole utterances, with at least `n_frames` each except the last.
 
-        What one worker does at a time: long enough that handing it over costs little, and divided in the same way
-        whoever works.
+        The division does not depend on the workers, and keeps the overhead of each call small.
         """
         pieces, first = [], 0
         for end in range(1, len(self) + 1):
@@ -120,7 +114,7 @@ class FrameTable:
         return pieces
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "FrameTable":
-        """A table of function(frames) for every utterance; the function keeps the number of frames."""
+        """Apply a function to every utterance; it must keep the number of frames."""
         result: np.ndarray | None = None
         for number in range(len(self)):
             frames = self.utterance(number)
@@ -136,14 +130,14 @@ class FrameTable:
         return FrameTable(self.ids, self.speakers, self.frames if result is None else result, self.offsets)
 
     def subset(self, ids: Iterable[str]) -> "FrameTable":
-        """A table of the named utterances, in the order given."""
+        """Return a table of these utterances, in the order given."""
         ids = tuple(ids)
         numbers = [self.index[key] for key in ids if key in self.index]
         parts = [self.utterance(key) for key in ids]
         return FrameTable.from_utterances(ids, [self.speakers[number] for number in numbers], parts)
 
     def save(self, directory: Path | str) -> None:
-        """Write `frames.npy` and, last, `index.json`; a directory that has the index is whole."""
+        """Write `frames.npy` and then `index.json`; a directory with the index is complete."""
         directory = Path(directory)
         (directory / "index.json").unlink(missing_ok=True)
         write_array(directory / "frames.npy", self.frames)
@@ -158,13 +152,13 @@ class FrameTable:
 
     @classmethod
     def load(cls, directory: Path | str, mmap: bool = True) -> "FrameTable":
-        """Read what `save` wrote, frames mapped from the file or in memory; FeatureError when not whole."""
+        """Read the files of `save`, with frames memory-mapped or in memory; FeatureError if they are incomplete."""
         directory = Path(directory)
         try:
             index = json.loads((directory / "index.json").read_text(encoding="utf-8"))
             ids, speakers = tuple(index["ids"]), tuple(index["speakers"])
             offsets = np.array(index["offsets"], dtype=np.int64)
-            # Mapped first in either case: a header that promises more than the file holds is found without memory.
+            # Always mapped first, so that a header larger than the file fails without allocating memory.
             frames = np.load(directory / "frames.npy", mmap_mode="r", allow_pickle=False)
         except _UNREADABLE as error:
             raise FeatureError(

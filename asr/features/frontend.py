@@ -1,4 +1,4 @@
-"""From static features to the frames a model sees: differences, normalization, splicing and LDA."""
+"""The front end: differences, normalization, splicing and LDA of static features."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -17,26 +17,19 @@ from asr.features.streaming import StreamingFrontEnd
 from asr.util.errors import FeatureError, ModelFormatError
 from discriminants.parallel.threads import workers_of_this_process
 
-_MAX_ROWS = 8192  # frames that are spliced at once: 80 s
-_LARGEST = 1e30  # of what was learnt: products of a few such numbers and frames are finite, or never were
+_MAX_ROWS = 8192  # frames spliced at a time (80 s)
+_LARGEST = 1e30  # limit on learned values, so that products stay finite
 
 
 class FrontEnd:
-    """The front end's settings and what `fit` learnt.
+    """The front end's settings and the statistics that `fit` learns."""
 
-    static_dimension_ : columns of the static features.
-    mean_, deviation_ : float32 (n,), of static features and differences; None unless normalized per corpus.
-    prior_ : what training says of a speaker; None unless normalized per speaker, with a prior.
-    lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
-    None without LDA.
-    """
-
-    static_dimension_: int
-    mean_: np.ndarray | None
-    deviation_: np.ndarray | None
-    prior_: SpeakerPrior | None
-    lda_: np.ndarray | None
-    lda_offset_: np.ndarray | None
+    static_dimension_: int  # columns of the static features
+    mean_: np.ndarray | None  # float32 (n,), of static features and differences; only with normalization per corpus
+    deviation_: np.ndarray | None  # like mean_
+    prior_: SpeakerPrior | None  # only with normalization per speaker and a prior
+    lda_: np.ndarray | None  # float32 (spliced, lda_dimension), frames @ lda_ - lda_offset_; None without LDA
+    lda_offset_: np.ndarray | None  # float32 (lda_dimension,)
 
     def __init__(self, config: FeatureConfig):
         self.config = config
@@ -44,8 +37,8 @@ class FrontEnd:
     def fit(self, static: FrameTable, labels: np.ndarray | None = None) -> Self:
         """Learn the corpus statistics of `static` and, from integer `labels` (n_frames,), the LDA.
 
-        Frames labelled -1 are left out of the LDA. Raises FeatureError when LDA is asked for and the labels are
-        missing, of another length, or of too few classes.
+        Frames with label -1 are not used for the LDA. Raises FeatureError if LDA needs labels that are missing, have
+        another length or too few classes.
         """
         self.static_dimension_ = static.n_features
         self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = self.prior_ = None
@@ -65,11 +58,11 @@ class FrontEnd:
         return self
 
     def transform(self, static: FrameTable) -> FrameTable:
-        """Frames (n_frames, n_features) of every utterance.
+        """Return the frames (n_frames, n_features) of every utterance.
 
-        Under "speaker", mean and deviation are those of this table's utterances of each speaker, drawn towards those
-        of training in proportion to `speaker_prior`. Raises
-        FeatureError when the static features have another number of columns than in `fit`.
+        With normalization per speaker, mean and deviation come from this table's utterances of each speaker,
+        interpolated with those of training by `speaker_prior`. Raises FeatureError if the number of columns differs
+        from `fit`.
         """
         if static.n_features != self.static_dimension_:
             raise FeatureError(
@@ -90,13 +83,13 @@ class FrontEnd:
 
         batches = static.batches()
         starts = np.cumsum([0, *(batch.n_frames for batch in batches)])[:-1].tolist()
-        # One BLAS thread a batch: threads of BLAS would wait for each other in every small product.
+        # One BLAS thread per batch: BLAS threads would wait for each other in every small product.
         for _ in workers_of_this_process().map(transform_into_result, zip(batches, starts, strict=True)):
             pass
         return FrameTable(static.ids, static.speakers, result, static.offsets)
 
     def project(self, spliced: np.ndarray) -> np.ndarray:
-        """Apply the LDA, if there is one, to spliced frames (T, n); append the frames themselves if asked for."""
+        """Apply the LDA, if any, to spliced frames (T, n), and append the frames themselves if configured."""
         frames: np.ndarray = spliced if self.lda_ is None else spliced @ self.lda_ - self.lda_offset_
         if self.n_unspliced_:
             first = self.config.context * self._dimension
@@ -104,7 +97,7 @@ class FrontEnd:
         return frames
 
     def turn(self, matrix: np.ndarray) -> None:
-        """Have LDA followed by a square matrix, (n, n) float64: frames x become matrix @ x."""
+        """Multiply frames x after LDA by a square matrix, float64 (n, n): matrix @ x."""
         assert self.lda_ is not None and self.lda_offset_ is not None
         self.lda_ = (self.lda_ @ matrix.T).astype(np.float32)
         self.lda_offset_ = (matrix @ self.lda_offset_).astype(np.float32)
@@ -117,13 +110,14 @@ class FrontEnd:
 
     @property
     def n_unspliced_(self) -> int:
-        """Last columns that are a frame's own, neither spliced nor projected."""
+        """Number of last columns that are neither spliced nor projected."""
         return self._dimension if self.config.append_static else 0
 
     def stream(self) -> StreamingFrontEnd:
-        """The same front end on samples as they come.
+        """Return the same front end for streaming.
 
-        FeatureError if normalized per speaker or utterance, or with a dynamic range: all of a recording counts then.
+        Raises FeatureError with normalization per speaker or utterance, or with a dynamic range, which need the whole
+        recording.
         """
         if self.config.dynamic_range_db:
             raise FeatureError(
@@ -143,7 +137,7 @@ class FrontEnd:
         return StreamingFrontEnd(self.config, self._pointwise, self.project)
 
     def to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """What was learnt as named arrays, and the settings as a JSON value."""
+        """Return the learned arrays by name, and the settings as a JSON value."""
         learnt = {
             "mean": self.mean_,
             "deviation": self.deviation_,
@@ -160,9 +154,9 @@ class FrontEnd:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> "FrontEnd":
-        """The front end that `to_arrays` described; ModelFormatError when arrays and settings disagree."""
+        """Rebuild the front end from `to_arrays`; ModelFormatError if arrays and settings disagree."""
         try:
-            # Front ends from before there was a prior say nothing of it, and hold none.
+            # Old front ends have neither the setting nor a prior.
             front_end = cls(FeatureConfig.model_validate({"speaker_prior": 0.0} | metadata["config"]))
             front_end.static_dimension_ = metadata["static_dimension"]
         except (KeyError, TypeError, ValueError) as error:
@@ -178,7 +172,7 @@ class FrontEnd:
         if config.normalize == "corpus":
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
-            # No more than asked for: few classes allow fewer.
+            # At most the configured number; few classes allow fewer.
             found_dimension = min((config.lda_dimension, *arrays["lda"].shape[-1:])) if "lda" in arrays else 0
             expected["lda"] = (front_end._spliced_dimension, found_dimension)
             expected["lda_offset"] = (found_dimension,)
@@ -224,7 +218,7 @@ class FrontEnd:
     def _spliced_blocks(self, batch: FrameTable, normalizers: Normalizers) -> Iterator[np.ndarray]:
         """Yield the frames of a batch with differences, normalized and spliced: (n, n_spliced).
 
-        A batch is one block, except that long utterances are divided: splicing multiplies their memory.
+        A batch is one block, but long utterances are divided, because splicing multiplies their memory.
         """
         context = self.config.context
         normalized = [
@@ -266,7 +260,7 @@ class FrontEnd:
 
 
 def _checked(setting: str, labels: np.ndarray | None, static: FrameTable) -> np.ndarray:
-    """The labels, if there is one for every frame."""
+    """Return the labels after a check that every frame has one."""
     if labels is None:
         raise FeatureError(f"{setting} needs a state label for every frame, but none were given.")
     labels = np.asarray(labels)
@@ -279,7 +273,7 @@ def _checked(setting: str, labels: np.ndarray | None, static: FrameTable) -> np.
 
 
 def _with_rows(static: FrameTable, values: np.ndarray) -> list[tuple[FrameTable, np.ndarray]]:
-    """The batches of a table, each with its own of the values, one a frame."""
+    """Pair the batches of a table with their frames' values."""
     batches = static.batches()
     ends = np.cumsum([batch.n_frames for batch in batches])
     return list(zip(batches, np.split(values, ends[:-1]), strict=True))

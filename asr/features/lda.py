@@ -1,7 +1,6 @@
-"""Linear discriminant analysis of labelled frames.
+"""Linear discriminant analysis of labeled frames.
 
-Haeb-Umbach and Ney (1992), "Linear discriminant analysis for improved large vocabulary continuous speech
-recognition".
+Haeb-Umbach and Ney (1992), "Linear discriminant analysis for improved large vocabulary continuous speech recognition".
 """
 
 import numpy as np
@@ -11,29 +10,28 @@ from asr.util.errors import FeatureError
 from discriminants.linear_systems.pooled_scatter import PooledScatter
 
 _RIDGE = 1e-3
-"""Part of its own variance that every frame component is thought to have besides. Without it the directions in which
-the frames vary least are scaled up a thousandfold, and with them the rounding of the frames; with little speech it
-also keeps the directions from fitting the training speech alone."""
-_SINGULAR = 1e-10  # within-class directions with less than this part of the largest variance are left out
+"""Fraction of its own variance that is added to each frame component. Without it, directions with the least variance
+are scaled up a thousandfold together with rounding errors. With little speech it also reduces overfitting."""
+_SINGULAR = 1e-10  # directions with a smaller fraction of the largest within-class variance are left out
 
 
 class LdaStatistics(PooledScatter):
-    """Counts, class sums and total scatter of frames, accumulated in float64; frames labelled -1 are left out."""
+    """Counts, class sums and total scatter of frames in float64; frames with label -1 are left out."""
 
     def __init__(self, dimension: int, n_classes: int):
         super().__init__(n_classes, np.zeros(dimension))
 
     @property
     def greatest_dimension(self) -> int:
-        """Most columns that the classes seen allow."""
+        """Largest dimension that the classes allow."""
         return max(1, int(self.present.sum()) - 1)
 
     def solve(self, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-        """Matrix, float32 (n, dimension), and offset, float32 (dimension,), of frames @ matrix - offset.
+        """Return the matrix, float32 (n, dimension), and offset, float32 (dimension,), of frames @ matrix - offset.
 
-        The within-class covariance of the projection (with the ridge) is the identity and its overall mean zero;
-        columns fall in between-class variance, and the largest entry of each is positive. Raises FeatureError when
-        there are not more than `dimension` classes or too few directions with variance.
+        The projection has identity within-class covariance (with the ridge) and zero mean. Columns are sorted by
+        descending between-class variance, and the largest entry of each is positive. Raises FeatureError if there are
+        at most `dimension` classes or too few directions with variance.
         """
         total = self.counts.sum()
         means = self.means

@@ -1,4 +1,4 @@
-"""Level of recordings, from their features, and whether a front end depends on it."""
+"""Levels of recordings from their features, and whether a front end depends on the level."""
 
 import numpy as np
 
@@ -10,17 +10,17 @@ FULL_SCALE_POWER = 32768.0**2
 
 
 def depends_on_level(config: FeatureConfig) -> bool:
-    """Return whether a recording at another level has other frames, apart from rounding and the room's noise.
+    """Return whether the level of a recording changes its frames, apart from rounding and background noise.
 
-    It has none with a dynamic range below its own louder frames and means of the utterance or the speaker.
+    It does not with a dynamic range below its own louder frames and normalization per utterance or speaker.
     """
     return not (config.dynamic_range_db and config.normalize in ("utterance", "speaker"))
 
 
 def utterance_levels(static: FrameTable, config: FeatureConfig) -> np.ndarray | None:
-    """Return the level of every utterance in dB below full scale, float (n_utterances,).
+    """Return the level of every utterance in dB of full scale, float (n_utterances,).
 
-    That is the 95 % quantile of its frames' power. None for features without the log energy.
+    It is the 95 % quantile of the frames' power. None for features without the log energy.
     """
     if config.energy != "log" or static.n_features != config.static_dimension:
         return None

@@ -1,4 +1,4 @@
-"""HTK's mel scale and filter bank: triangles whose sides are straight in mel, not in hertz."""
+"""HTK's mel scale and filter bank: triangles with straight sides in mel, not in hertz."""
 
 import numpy as np
 
@@ -8,17 +8,17 @@ _MIN_WEIGHT = 1e-9
 
 
 def hertz_to_mel(hertz: np.ndarray | float) -> np.ndarray:
-    """Mel number of a frequency: 1127 ln(1 + f / 700) (Young et al., The HTK Book, eq. 5.13)."""
+    """Return the mel value of a frequency: 1127 ln(1 + f / 700) (Young et al., The HTK Book, eq. 5.13)."""
     return 1127.0 * np.log1p(np.asarray(hertz, dtype=np.float64) / 700.0)
 
 
 def filter_without_bin(
     sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
 ) -> int | None:
-    """Number of the first triangle that falls between two bins of the FFT, or has no width; None if there is none."""
+    """Return the number of the first triangle without FFT bin or width; None if all are valid."""
     edges, bins = _edges_and_bins(sample_rate, fft_size, n_filters, low_hz, high_hz)
     width = np.diff(edges)
-    # The bin nearest to the centre, on either side, has the largest weight.
+    # The bin nearest to the center, on either side, has the largest weight.
     above = np.searchsorted(bins, edges[1:-1])
     weights = np.zeros(n_filters)
     for near in (above - 1, above):
@@ -31,10 +31,10 @@ def filter_without_bin(
 
 
 def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None) -> np.ndarray:
-    """Triangles of equal mel width over the FFT bins: float64 (n_filters, fft_size // 2 + 1).
+    """Return triangles of equal mel width over the FFT bins: float64 (n_filters, fft_size // 2 + 1).
 
-    Neighbours cross at one half of their height in mel, and each reaches zero at its neighbours' centres.
-    Raises ConfigError when a triangle falls between two bins.
+    Neighbors cross at half their height in mel, and each reaches zero at its neighbors' centers. Raises ConfigError if
+    a triangle falls between two bins.
     """
     edges, bins = _edges_and_bins(sample_rate, fft_size, n_filters, low_hz, high_hz)
     rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
@@ -52,7 +52,7 @@ def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, 
 def _edges_and_bins(
     sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mel numbers of the triangles' corners (n_filters + 2,) and of the bins (fft_size // 2 + 1,)."""
+    """Return the mel values of the triangles' corners (n_filters + 2,) and of the bins (fft_size // 2 + 1,)."""
     high = sample_rate / 2 if high_hz is None else high_hz
     edges = np.linspace(hertz_to_mel(low_hz), hertz_to_mel(high), n_filters + 2)
     return edges, hertz_to_mel(np.arange(fft_size // 2 + 1) * (sample_rate / fft_size))

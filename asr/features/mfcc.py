@@ -12,19 +12,18 @@ from asr.features.config import FeatureConfig
 from asr.features.mel import mel_filters
 from asr.util.errors import FeatureError
 
-_BLOCK = 256  # frames transformed at once: their spectra stay in the cache
-LOUDER_FRAMES = 0.95  # their quantile, so that a knock does not count as speech
-NATURAL = np.log(10.0) / 10.0  # natural logarithm of power, in a dB
+_BLOCK = 256  # frames per block, so that spectra stay in the cache
+LOUDER_FRAMES = 0.95  # quantile, so that a click does not count as speech
+NATURAL = np.log(10.0) / 10.0  # natural logarithm of power, per dB
 
 
 def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
-    """Cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
+    """Return cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
 
-    Columns are c1, ..., c12, then the log energy (of the frame as it is, before pre-emphasis and window) or
-    c0; with `energy_first` the last column comes first. With `dynamic_range_db` the recording gets a floor in every
-    mel band, and in its energy, that lies so far below its louder frames there. Only whole frames count: n_frames =
-    1 + (n - window) // shift, or 0 when the signal is shorter than a window. Raises FeatureError for a signal that is
-    not one-dimensional or not finite.
+    Columns are c1, ..., c12, then the log energy (before pre-emphasis and window) or c0; with `energy_first` the last
+    column comes first. `dynamic_range_db` adds a floor to every mel band and the energy, relative to the louder frames.
+    n_frames is 1 + (n - window) // shift, or 0 if the signal is shorter than a window. Raises FeatureError for a signal
+    that is not one-dimensional or not finite.
     """
     signal = np.ascontiguousarray(signal)
     if signal.ndim != 1:
@@ -42,7 +41,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         block = frames[rows].astype(np.float64)
         if config.energy == "log":
             log_energy[rows] = np.log(np.maximum(np.einsum("tn,tn->t", block, block), config.log_floor))
-        # x[0] has no predecessor in its frame and stands in for it: (1 - k) x[0].
+        # x[0] has no predecessor in its frame and replaces it: (1 - k) x[0].
         block[:, 1:] -= config.preemphasis * block[:, :-1]
         block[:, 0] *= 1.0 - config.preemphasis
         block *= window
@@ -53,14 +52,15 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     features = np.empty((len(frames), config.static_dimension), np.float32)
     if config.energy == "log":
         features[:, -1] = _in_range(log_energy, config.dynamic_range_db)
-    for first in range(0, len(frames), _BLOCK):  # a product of blocks, so that a frame's bytes are those in a stream
+    # product by blocks, so that results equal those of streaming bit by bit
+    for first in range(0, len(frames), _BLOCK):
         rows = slice(first, first + _BLOCK)
         features[rows, : transform.shape[1]] = log_mel[rows] @ transform
     return np.roll(features, 1, axis=1) if config.energy_first else features
 
 
 def _in_range(log_power: np.ndarray, decibels: float) -> np.ndarray:
-    """Natural logarithms of power over time, (n_frames, ...), each with a floor added below its louder frames.
+    """Add a floor below the louder frames to log powers (n_frames, ...).
 
     ln(exp L + exp(Q - R ln(10) / 10)), where Q is the 95 % quantile of L over the frames and R is in dB; 0 adds none.
     """
@@ -73,7 +73,7 @@ def _in_range(log_power: np.ndarray, decibels: float) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _constants(config: FeatureConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns)."""
+    """Return the Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns)."""
     window = np.hamming(config.window_samples)
     filters = mel_filters(config.sample_rate, config.fft_size, config.n_filters, config.low_hz, config.high_hz)
     dct = scipy.fft.dct(np.eye(config.n_filters), type=2, norm="ortho", axis=1)[:, : config.n_cepstra + 1]

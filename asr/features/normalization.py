@@ -1,8 +1,8 @@
-"""Zero mean and unit deviation."""
+"""Normalization to zero mean and unit deviation."""
 
 import numpy as np
 
-_CONSTANT = 1e-6  # a deviation below this part of the mean is rounding: the column is constant
+_CONSTANT = 1e-6  # a deviation below this fraction of the mean is rounding: the column is constant
 
 
 class Moments:
@@ -14,7 +14,7 @@ class Moments:
         self.scatter = np.zeros(dimension)
 
     def add(self, frames: np.ndarray) -> None:
-        """Take in frames (T, dimension)."""
+        """Add frames (T, dimension)."""
         if not len(frames):
             return
         mean = frames.mean(axis=0, dtype=np.float64)
@@ -26,12 +26,12 @@ class Moments:
         self.count = total
 
     def normalizer(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and deviation, float32 (dimension,); a constant column gets deviation 1 and so becomes 0."""
+        """Return mean and deviation, float32 (dimension,); a constant column has deviation 1 and becomes 0."""
         deviation = np.sqrt(self.scatter / max(self.count, 1))
         constant = deviation <= _CONSTANT * np.maximum(np.abs(self.mean), _CONSTANT)
         return self.mean.astype(np.float32), np.where(constant, 1.0, deviation).astype(np.float32)
 
 
 def normalize(frames: np.ndarray, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """(frames - mean) / deviation, float32 (T, D)."""
+    """Return (frames - mean) / deviation, float32 (T, D)."""
     return (frames - mean) / deviation

@@ -1,4 +1,4 @@
-"""Utterances whose features lie so far from all others that they would spoil what is learnt from them."""
+"""Detection of utterances with extreme features, which would distort the statistics of a corpus."""
 
 from collections.abc import Sequence
 
@@ -7,27 +7,17 @@ import numpy as np
 from asr.util.errors import Fault
 
 FARTHEST = 100.0
-"""Times the usual distance; digital silence, the farthest that honest features go, is at about ten."""
+"""Factor on the usual distance; digital silence, the most extreme valid input, has about 10."""
 _MIN_DISTANCE = 10.0
 _FEWEST = 5
 
 
 def find_outlier_utterances(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
-    """Which matrices (T_i, D) hold values that no feature has: their number, and why.
+    """Return faults with code "out-of-range", by number, of matrices (T_i, D), T_i at least 1, with extreme values.
 
-    A column's centre is the median over utterances of their medians, and its usual distance the median over
-    utterances of their largest distance from it. An utterance with a value more than a hundred times as far is at
-    fault: one such utterance would move the mean, variance and Gaussians of a whole corpus. With fewer than five
-    utterances there is nothing to compare with, and none is at fault.
-
-    Parameters
-    ----------
-    matrices : sequence of float32 (T_i, D), T_i at least 1
-
-    Returns
-    -------
-    dict of int to Fault
-        With the code "out-of-range".
+    The center of a column is the median over utterances of their medians. Its usual distance is the median over
+    utterances of their largest distance from it. A value at more than 100 times this distance is a fault, because it
+    would move the mean, variance and Gaussians of a whole corpus. With fewer than five utterances none is a fault.
     """
     if len(matrices) < _FEWEST:
         return {}

@@ -1,4 +1,4 @@
-"""Digital silence, told by its features: those of samples that are all 0."""
+"""Detection of digital silence (samples that are all 0) from features."""
 
 import numpy as np
 
@@ -7,13 +7,13 @@ from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 
 SILENT_WORDS = "is digital silence, all its samples are 0, but its transcript has words"
-_SAME = 1e-3  # of cepstra about 1 in size: products of other shapes differ in rounding only
+_SAME = 1e-3  # cepstra are about 1 in size; products of other shapes differ only in rounding
 
 
 def silent_utterances(static: FrameTable, config: FeatureConfig) -> set[str]:
-    """The utterances of static features, made of audio as `config` says, in which no sample differs from 0.
+    """Return the utterances of static features, computed as in `config`, whose samples are all 0.
 
-    The floor of the features lies below the smallest sample of 16 bits, so no sound is taken for silence.
+    The floor of the features is below the smallest 16-bit sample, so no sound counts as silence.
     """
     floor = mfcc(np.zeros(config.window_samples, np.float32), config)[0]
     if static.n_features != len(floor):

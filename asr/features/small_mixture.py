@@ -1,34 +1,28 @@
-"""Gaussian mixtures of a few components with diagonal covariances: what frames of a kind are like, in a moment."""
+"""Gaussian mixtures with few components and diagonal covariances, fitted quickly."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-MIN_FRAMES = 50  # a component
-MAX_FRAMES = 20_000  # to learn from: evenly chosen
-_BLOCK = 8192  # frames whose densities are computed at once: 80 s
-STEPS = 4  # of expectation and maximization
+MIN_FRAMES = 50  # per component
+MAX_FRAMES = 20_000  # for training, evenly chosen
+_BLOCK = 8192  # frames per block of densities (80 s)
+STEPS = 4  # of EM
 _SPLIT = 0.2  # deviations by which the halves of a component are moved apart
 
 
 @dataclass(frozen=True)
 class SmallMixture:
-    """A mixture of Gaussians with diagonal covariances.
+    """A mixture of Gaussians with diagonal covariances."""
 
-    Attributes
-    ----------
-    weights : float (n_components,)
-    means, variances : float (n_components, n_features)
-    """
-
-    weights: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
+    weights: np.ndarray  # float (n_components,)
+    means: np.ndarray  # float (n_components, n_features)
+    variances: np.ndarray  # float (n_components, n_features)
 
     def joint(self, frames: np.ndarray) -> np.ndarray:
-        """Natural log of the density of every component times its weight, float64 (n_frames, n_components).
+        """Return the log density of every component plus its log weight, float64 (n_frames, n_components).
 
-        Without the constant, -n_features / 2 log(2 pi), as all densities here.
+        All densities here lack the constant -n_features / 2 log(2 pi).
         """
         precisions = 1.0 / self.variances.astype(np.float64)
         constant = np.log(self.weights) - 0.5 * (
@@ -38,7 +32,7 @@ class SmallMixture:
         return joint
 
     def posteriors(self, frames: np.ndarray) -> np.ndarray:
-        """Probability of every component for every frame, float64 (n_frames, n_components)."""
+        """Return the posterior of every component for every frame, float64 (n_frames, n_components)."""
         scores = self.joint(frames)
         scores -= scores.max(axis=1, keepdims=True)
         np.exp(scores, out=scores)
@@ -46,7 +40,7 @@ class SmallMixture:
         return scores
 
     def log_density(self, frames: np.ndarray) -> np.ndarray:
-        """Natural log of the density of every frame, float64 (n_frames,)."""
+        """Return the natural log density of every frame, float64 (n_frames,)."""
         found = np.empty(len(frames))
         for first in range(0, len(frames), _BLOCK):
             joint = self.joint(frames[first : first + _BLOCK].astype(np.float64))
@@ -57,9 +51,9 @@ class SmallMixture:
 
 
 def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray) -> SmallMixture:
-    """Split components in two until there are `n_components`, a power of two, or fewer where there are few frames.
+    """Split components until there are `n_components`, a power of two, or fewer if there are few frames.
 
-    `floor` is the least variance, of all features or (n_features,).
+    `floor` is the smallest variance, of all features or (n_features,).
     """
     frames = thinned(frames).astype(np.float64)
     weights, means = np.ones(1), frames.mean(axis=0, keepdims=True)
@@ -78,5 +72,5 @@ def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray
 
 
 def thinned(rows: np.ndarray) -> np.ndarray:
-    """Every so many rows, of frames or of their places, that no more are left than are learnt from."""
+    """Return evenly spaced rows, at most `MAX_FRAMES`."""
     return rows[:: -(-len(rows) // MAX_FRAMES) or 1]

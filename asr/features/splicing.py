@@ -1,12 +1,12 @@
-"""Splicing: every frame with its neighbours side by side."""
+"""Splicing: every frame together with its neighbors."""
 
 import numpy as np
 
 
 def splice(frames: np.ndarray, context: int) -> np.ndarray:
-    """Frames (T, D) to float32 (T, D * (2 context + 1)): columns are frames t - context, ..., t + context.
+    """Splice frames (T, D) to float32 (T, D * (2 context + 1)): columns are frames t - context, ..., t + context.
 
-    Beyond either end the first or last frame is repeated.
+    At either end the first or last frame is repeated.
     """
     frames = np.ascontiguousarray(frames, dtype=np.float32)
     if not context or not len(frames):

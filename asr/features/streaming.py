@@ -1,4 +1,4 @@
-"""The front end on samples as they come: the same numbers as in batch, as soon as their look-ahead allows."""
+"""Streaming front end: the same numbers as in batch, as soon as the look-ahead allows."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,10 +13,10 @@ from asr.util.errors import FeatureError
 
 
 class Lookahead:
-    """Runs a function of rows t - width, ..., t + width over a sequence as it grows.
+    """Applies a function of rows t - width, ..., t + width to a growing sequence.
 
-    Beyond either end the first or last row is repeated. `function` takes (T + 2 width, n) and gives the
-    results of the T inner rows.
+    At either end the first or last row is repeated. `function` takes (T + 2 width, n) and returns results for the T
+    inner rows.
     """
 
     def __init__(self, function: Callable[[np.ndarray], np.ndarray], width: int):
@@ -24,7 +24,7 @@ class Lookahead:
         self._rows: np.ndarray | None = None
 
     def push(self, rows: np.ndarray) -> np.ndarray:
-        """Take in rows (T, n); return the results that they complete."""
+        """Add rows (T, n); return the results that are now complete."""
         if self._rows is None:
             if not len(rows):
                 return self.function(np.empty((2 * self.width, rows.shape[1]), np.float32))
@@ -37,7 +37,7 @@ class Lookahead:
         return result
 
     def finish(self, rows: np.ndarray) -> np.ndarray:
-        """Take in the last rows (T, n); return all results still owed."""
+        """Add the last rows (T, n); return all remaining results."""
         result = self.push(rows)
         if self._rows is None:
             return result
@@ -45,10 +45,10 @@ class Lookahead:
 
 
 class StreamingFrontEnd:
-    """Frames from samples as they come; made by `FrontEnd.stream`.
+    """Frames from a stream of samples; made by `FrontEnd.stream`.
 
-    `normalize` and `project` are functions of single frames, (T, n) to (T, m). A frame is given out as soon
-    as delta_window * delta_order + context further frames are known.
+    `normalize` and `project` map single frames, (T, n) to (T, m). A frame is returned once delta_window * delta_order +
+    context further frames are known.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class StreamingFrontEnd:
         self._finished = False
 
     def push(self, samples: np.ndarray) -> np.ndarray:
-        """Take in samples (n,) on the 16-bit scale at the model's rate; return the frames they complete."""
+        """Add samples (n,) on the 16-bit scale at the model's rate; return the frames that are now complete."""
         frames = self._static(samples)
         for stage in self._deltas:
             frames = stage.push(frames)
         return self._project(self._splice.push(self._normalize(frames)))
 
     def finish(self) -> np.ndarray:
-        """The frames still owed, once no more samples come: (T, n_features)."""
+        """Return the remaining frames after the last samples: (T, n_features)."""
         frames = self._static(np.empty(0, np.float32))
         self._finished = True
         for stage in self._deltas:

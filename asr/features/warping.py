@@ -1,8 +1,8 @@
-"""Vocal-tract length warps of cepstra: the same utterance as if spoken by a longer or shorter vocal tract.
+"""Vocal-tract length warps of cepstra: the same utterance with a longer or shorter vocal tract.
 
-A warp of the frequency axis is a linear map of the cepstra (Pitz and Ney 2005, "Vocal tract normalization equals
-linear transformation in cepstral space"): evaluate the log mel spectrum that the cepstra stand for at the warped
-places, and transform back. So training material can be multiplied where only cepstra are left of the audio.
+A warp of the frequency axis is a linear transform of the cepstra (Pitz and Ney 2005, "Vocal tract normalization equals
+linear transformation in cepstral space"): evaluate the log mel spectrum of the cepstra at the warped frequencies and
+transform back. So training data can be warped without the audio.
 """
 
 from collections.abc import Sequence
@@ -14,27 +14,21 @@ from asr.features.frame_table import FrameTable
 from asr.features.mel import hertz_to_mel
 from asr.util.errors import FeatureError
 
-BREAK = 0.8  # the warp is linear up to this part of the band, then bends to keep its upper end
+BREAK = 0.8  # the warp is linear up to this fraction of the band, then bends to keep its upper end
 
 
 def warped_hertz(hertz: np.ndarray, warp: float, high_hz: float) -> np.ndarray:
-    """Piecewise linear warp: `warp` times the frequency up to the break, straight from there to (high_hz, high_hz)."""
+    """Return the piecewise linear warp: `warp` times the frequency up to the break, then linear up to high_hz."""
     turn = BREAK * high_hz * min(1.0, 1.0 / warp)
     slope = (high_hz - warp * turn) / (high_hz - turn)
     return np.where(hertz <= turn, warp * hertz, warp * turn + slope * (hertz - turn))
 
 
 def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
-    """Matrix A, float64 (n_cepstra, n_cepstra), under which A @ c are the warped cepstra c1, ..., cn.
+    """Return the matrix A, float64 (n_cepstra, n_cepstra), for warped cepstra A @ c of c1, ..., cn.
 
-    c0, a constant of the log spectrum, neither changes them nor is changed itself here.
-
-    Parameters
-    ----------
-    warp : float
-        Frequency f of the result is taken from `warp` times f: above one, as if the vocal tract were longer.
-    config : FeatureConfig
-        How the cepstra were made: filters, band and lifter.
+    c0, a constant of the log spectrum, has no effect and is not changed here. Frequency f of the result is taken from
+    `warp` times f: above 1 the vocal tract is longer. `config` describes filters, band and lifter of the cepstra.
     """
     high_hz = config.sample_rate / 2 if config.high_hz is None else config.high_hz
     edges = np.linspace(hertz_to_mel(config.low_hz), hertz_to_mel(high_hz), config.n_filters + 2)
@@ -52,10 +46,10 @@ def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
 
 
 def warped_copies(static: FrameTable, vtlp_warps: Sequence[float], config: FeatureConfig) -> FrameTable:
-    """The table followed by a copy for every warp, whose utterances and speakers are named `NAME/WARP`.
+    """Append a copy for every warp, with utterances and speakers named `NAME/WARP`.
 
-    A warped speaker is a speaker of its own, so that normalization per speaker sees it as one. Raises FeatureError
-    when the table's columns are not the cepstra and energy that `config` describes.
+    Each warped speaker counts as another speaker in normalization. Raises FeatureError if the columns are not the
+    cepstra and energy of `config`.
     """
     if vtlp_warps and static.n_features != config.static_dimension:
         raise FeatureError(
