@@ -1,1 +1,1 @@
-"""The search: lexicon and grammar compiled to one graph of HMM states, and the best path through it."""
+"""The search: lexicon and grammar compiled to one graph of HMM states, and its best path."""

@@ -1,6 +1,6 @@
 """A weighted automaton of OpenFst as flat arrays.
 
-Asking kaldifst for one arc after the other takes minutes where there are millions.
+Reading arcs one by one through kaldifst takes minutes for millions of arcs.
 """
 
 import os
@@ -27,38 +27,22 @@ _ARC = np.dtype([("input", "<i4"), ("output", "<i4"), ("cost", "<f4"), ("target"
 
 @dataclass(frozen=True)
 class AutomatonArrays:
-    """States and arcs in OpenFst's order.
+    """States and arcs in OpenFst's order."""
 
-    Attributes
-    ----------
-    start : int
-        State where every path begins; -1 where there is none.
-    final_cost : float32 (n_states,)
-        inf where no path ends.
-    arc_start : int64 (n_states + 1,)
-        Arcs of state s are `arc_start[s]:arc_start[s + 1]`.
-    input_label, output_label, target : int32 (n_arcs,)
-    cost : float32 (n_arcs,)
-    """
-
-    start: int
-    final_cost: np.ndarray
-    arc_start: np.ndarray
-    input_label: np.ndarray
-    output_label: np.ndarray
-    cost: np.ndarray
-    target: np.ndarray
+    start: int  # -1 without a start state
+    final_cost: np.ndarray  # float32 (n_states,); inf if not final
+    arc_start: np.ndarray  # int64 (n_states + 1,); arcs of state s are `arc_start[s]:arc_start[s + 1]`
+    input_label: np.ndarray  # int32 (n_arcs,)
+    output_label: np.ndarray  # int32 (n_arcs,)
+    cost: np.ndarray  # float32 (n_arcs,)
+    target: np.ndarray  # int32 (n_arcs,)
 
 
 def automaton_arrays(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
-    """Read all states and arcs at once, by way of OpenFst's own format of constant automata (`fst/const-fst.h`).
+    """Read all states and arcs at once, through OpenFst's format of constant automata (`fst/const-fst.h`).
 
-    Where there is no room for that (a limit to the size of files holds for files in memory too), arc by arc.
-
-    Raises
-    ------
-    DecodeError
-        If kaldifst writes an automaton in a format that is not known here.
+    If that file exceeds a size limit (which also holds for files in memory), arcs are read one by one. Raises
+    DecodeError if kaldifst writes an unknown format.
     """
     import kaldifst
 
@@ -89,7 +73,7 @@ def _arc_by_arc(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
 
 @contextmanager
 def _scratch_file() -> Iterator[Path]:
-    """In memory where the system can: a disk may be full or not writable."""
+    """Use memory if the system supports it, because a disk may be full or read-only."""
     if hasattr(os, "memfd_create") and is_dir(Path("/proc/self/fd")):
         number = os.memfd_create("automaton")
         try:

@@ -1,4 +1,4 @@
-"""Phones of a graph told apart by their neighbours: C o L o G, with the labels of equal chains of states made equal."""
+"""Context expansion, C o L o G, with merged labels for equal chains of states."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,15 +22,15 @@ CONTEXT_WIDTH = 3
 def in_context(
     composed: "kaldifst.StdVectorFst", topology: Topology, labels: InputLabels
 ) -> tuple[AutomatonArrays, list[Sequence[int]]]:
-    """L o G with every phone in its context, and the chains of units that its labels stand for.
+    """Return L o G with every phone in its context, and the chains of units of its labels.
 
-    The context is put before as a transducer of its own (Mohri, Pereira and Riley 2002), in which every state knows the
-    last phone and the next. Many contexts share their chain; what then has the same future is one state.
+    The context transducer (Mohri, Pereira and Riley 2002) has a state for the last phone and the next. Contexts with
+    the same chain get the same label, and states with the same future are then merged.
 
     Returns
     -------
     automaton : AutomatonArrays
-        A label is 1 + 2 * chain, plus one where the phone begins a word, or 0 where no time is taken.
+        A label is 1 + 2 * chain, plus 1 if the phone begins a word; 0 takes no frames.
     chains : list of sequences of int
         Units of each chain.
     """
@@ -49,23 +49,23 @@ def in_context(
         [chains.setdefault(tuple(units), len(chains)) for units in _units(contexts, topology)],
         np.int32,
     )
-    meaning = np.zeros(len(windows), np.int32)  # what is no window takes no time
+    meaning = np.zeros(len(windows), np.int32)  # other labels take no frames
     meaning[spoken] = 1 + 2 * chain[at.ravel()] + contexts[at.ravel(), 3]
     automaton = automaton_arrays(expanded)
     return merge_equal_states(replace(automaton, input_label=meaning[automaton.input_label])), list(chains)
 
 
 def _units(contexts: np.ndarray, topology: Topology) -> list[Sequence[int]]:
-    """Units of rows of `Context`, with `FILLER_UNIT` for the filler."""
+    """Return the units of rows of `Context`, with `FILLER_UNIT` for the filler."""
     spoken = contexts[:, 0] < len(topology.phone_names)
     found = iter(topology.units_in([Context(*row) for row in contexts[spoken].tolist()]))
     return [next(found) if is_phone else [FILLER_UNIT] for is_phone in spoken.tolist()]
 
 
 def _contexts(windows: np.ndarray, topology: Topology) -> np.ndarray:
-    """Rows of `Context` from labels of a phone before, a phone and one after, 0 for none."""
+    """Return rows of `Context` from labels of three successive phones; 0 for none."""
     pause = len(topology.phones) + 1
     number, begins = np.divmod(np.maximum(windows - 1, 0), 2)
-    around = np.where(number >= pause, 0, number)  # the filler, numbered after the pause, is no context either
+    around = np.where(number >= pause, 0, number)  # the filler, numbered after the pause, is not a context either
     ends = (around[:, 2] == 0) | (begins[:, 2] == 1)
     return np.stack([number[:, 1], around[:, 0], around[:, 2], begins[:, 1], ends], axis=1)

@@ -1,7 +1,7 @@
-"""The filler of a graph: one or more phones of the model in any order, with the model's pauses between.
+"""The filler of a graph: one or more phones of the model in any order, with optional pauses between them.
 
-The automaton of lexicon and grammar has the filler as one arc, so that determinization and minimization see a single
-symbol. Here that arc becomes a loop of phones. Arcs that lead to the same states share one loop.
+In the automaton of lexicon and grammar the filler is one arc, a single symbol for determinization and minimization.
+Here that arc becomes a loop of phones. Arcs to the same states share one loop.
 """
 
 from collections import defaultdict
@@ -13,15 +13,14 @@ from asr.hmm.state_graph import FILLER_PAUSE, FILLER_PHONE, NO_WORD, NOT_FILLER,
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 
 FILLER_UNIT = -1
-"""Unit of the arcs that stand for the filler until `with_filler` replaces them."""
+"""Unit of filler arcs until `with_filler` replaces them."""
 
 
 def with_filler(graph: StateGraph, topology: Topology) -> StateGraph:
     """Replace every arc of `FILLER_UNIT` by a loop of phones.
 
-    Weight and word stay on the way into the loop, and the first phone begins the word. Phones have the units of all
-    contexts, so the loop is the same for models with and without context. A graph without such arcs is returned as it
-    is.
+    Weight and word are on the jump into the loop, and the first phone begins the word. Phones have the units of all
+    contexts, so the loop is the same for models with and without context.
     """
     stands_for = graph.arc_unit == FILLER_UNIT
     if not stands_for.any():
@@ -53,7 +52,7 @@ class _Added:
         before, after, next_phone = self._node(), self._node(), self._node()
         self._loops[ends] = before
         for phone in self._topology.phones:
-            # The rest of the phone is shared by its first occurrence and the later ones.
+            # The first occurrence of a phone and the later ones share its other units.
             first, *rest = self._topology.alternatives(phone)
             inner = [self._node() for _ in rest]
             for unit in first.tolist():
@@ -77,7 +76,7 @@ class _Added:
 
 
 def _joined(graph: StateGraph, kept: np.ndarray, source: np.ndarray, added: _Added) -> StateGraph:
-    """The graph's kept arcs, its jumps and what is added, sorted by start node."""
+    """Combine the kept arcs, the jumps and the added parts, sorted by start node."""
     start, end, unit, begins, kind = (np.array(column) for column in zip(*added.arcs, strict=True))
     jump_start, jump_end, jump_weight, jump_word = (np.array(column) for column in zip(*added.jumps, strict=True))
     n_added = len(start)

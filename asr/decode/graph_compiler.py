@@ -1,9 +1,7 @@
-"""Lexicon, grammar and phone models compiled into one static graph: determinised and minimized L o G, then units.
+"""Compilation of lexicon, grammar and phone models into a static graph: determinized and minimized L o G, then units.
 
-Where states depend on the neighbours of a phone, contexts are told apart before that: C o L o G.
-
-The recipe is that of Mohri, Pereira and Riley (2002), in the tropical semiring through OpenFst: compose, determinise,
-minimize.
+With context-dependent states it is C o L o G. The recipe is that of Mohri, Pereira and Riley (2002), in the tropical
+semiring with OpenFst: compose, determinize, minimize.
 """
 
 from typing import TYPE_CHECKING
@@ -27,24 +25,18 @@ if TYPE_CHECKING:
     import kaldifst
 
 COST_PRECISION = 1e-5
-"""Costs that differ by less count as equal. OpenFst's own 1/1024 changes scores and saves next to nothing."""
+"""Costs that differ by less are equal. OpenFst's own 1/1024 changes scores and saves almost nothing."""
 MAX_PHONES = 30_000_000
-"""Of all pronunciations at all arcs of the grammar, before anything is shared: some ten gigabytes of graph."""
+"""Limit on the phones of all pronunciations at all arcs of the grammar, before sharing: about 10 GB of graph."""
 
 
 def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> StateGraph:
     """Compile the decoding graph.
 
-    Silence may begin an utterance; nothing, a short pause or a full silence may follow every word. A word `[unk]` that
-    the lexicon lacks is the filler, any string of phones (`asr.decode.filler`).
-
-    Raises
-    ------
-    LexiconError
-        If a word of the grammar has no pronunciation, or one with a phone that the topology lacks.
-    DecodeError
-        If the grammar accepts no sentence, has a cost that is not finite or beyond `MAX_COST`, or the graph would
-        be enormous.
+    Silence may begin an utterance; a short pause or silence may follow every word. The word `[unk]`, unless it is in
+    the lexicon, is the filler, any string of phones (`asr.decode.filler`). Raises LexiconError if a word of the grammar
+    has no pronunciation, or one with an unknown phone, and DecodeError if the grammar accepts no sentence, has a cost
+    that is not finite or beyond `MAX_COST`, or the graph would be too large.
     """
     missing = [word for word in without_filler(grammar.words) if word not in lexicon.pronunciations]
     if missing:
@@ -66,7 +58,7 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
 
 
 def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
-    """Determinisation never ends where costs are not finite, and cannot be interrupted."""
+    """Check costs and size, because determinization does not end for infinite costs and cannot be interrupted."""
     automaton = automaton_arrays(grammar.fst)
     for costs in (automaton.final_cost[automaton.final_cost != IMPOSSIBLE], automaton.cost):
         wrong = ~(np.abs(costs) <= MAX_COST)
@@ -90,7 +82,7 @@ def _no_cost(grammar: Grammar, cost: float) -> DecodeError:
 
 
 def compose(transducer: "kaldifst.StdVectorFst", grammar: Grammar) -> "kaldifst.StdVectorFst":
-    """L o G, determinised and minimized. The transducer's arcs are sorted by output label."""
+    """Return L o G, determinized and minimized. The transducer's arcs are sorted by output label."""
     import kaldifst
 
     composed = kaldifst.compose(transducer, grammar.fst)

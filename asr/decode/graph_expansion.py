@@ -1,4 +1,4 @@
-"""From an automaton over phones to a graph of HMM units, in which equal ends of phones are shared."""
+"""Expansion of an automaton over phones to a graph of HMM units that shares equal ends of phones."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,11 @@ from asr.hmm.state_graph import NO_WORD, StateGraph
 def expand_phones(automaton: AutomatonArrays, chains: Sequence[Sequence[int]], words: tuple[str, ...]) -> StateGraph:
     """Replace every phone by its units and every other label by a jump.
 
-    A label is 1 + 2 * the number of a chain of units, plus one where the phone begins a word; what is 0 or above takes
-    no time.
+    A label is 1 + 2 * the number of a chain of units, plus 1 if the phone begins a word; 0 and labels above those take
+    no frames. Weight, word and the mark of a word's beginning are on a phone's first unit. Arcs of the same phone to
+    the same state share the other units; their tokens have the same future, so the best path does not change.
 
-    Weight, word and the mark of a word's beginning sit on a phone's first unit. What is left of the phone is the same
-    for all arcs of that phone that lead to one state, whatever they come from: it stands in the graph once. Tokens
-    that meet there have the same future, so the best path stays the best.
-
-    Nodes are the automaton's states and, after them, those inside of phones. Arcs of a node keep the automaton's order.
+    Nodes are the automaton's states and, after them, those inside phones. Arcs of a node keep the automaton's order.
     """
     n_states = len(automaton.final_cost)
     source = np.repeat(np.arange(n_states, dtype=np.int32), np.diff(automaton.arc_start))
@@ -38,7 +35,7 @@ def expand_phones(automaton: AutomatonArrays, chains: Sequence[Sequence[int]], w
     lengths = n_inside[tail_phone]
     ends = np.cumsum(lengths)
     tail_node = n_states + ends - lengths
-    # One arc leads from each inner node: to the next inner node, the last one to the tail's end.
+    # One arc leads from each inner node: to the next inner node, or to the tail's end.
     inner = np.arange(n_states, n_states + int(lengths.sum()), dtype=np.int32)
     inner_unit = inside[np.repeat(begin_inside[tail_phone] - tail_node, lengths) + inner]
     inner_end = inner + 1
@@ -70,5 +67,5 @@ def _offsets(counts: np.ndarray) -> np.ndarray:
 
 
 def _weights(costs: np.ndarray) -> np.ndarray:
-    """Natural logarithms of probabilities, float64; no negative zeros."""
+    """Convert costs to natural log probabilities, float64, without negative zeros."""
     return 0.0 - costs.astype(np.float64)

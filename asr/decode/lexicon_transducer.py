@@ -1,8 +1,7 @@
-"""The lexicon as a transducer from phones to words, pauses between them included: the L of L o G.
+"""The lexicon as a transducer from phones to words, with optional pauses: the L of L o G.
 
-The first phone of every word has an input label of its own. That keeps word boundaries exact through determinisation
-(a word starts where such a label is entered), and it makes the division of a phone string into words unique, so that
-only homophones need disambiguation symbols.
+The first phone of every word has its own input label. That keeps word boundaries exact through determinization. It also
+makes the division of a phone string into words unique, so only homophones need disambiguation symbols.
 """
 
 from collections import Counter
@@ -19,22 +18,22 @@ if TYPE_CHECKING:
 
 
 class InputLabels:
-    """1 + 2 * phone number, plus one where the phone begins a word; above them what takes no time."""
+    """Input labels: 1 + 2 * phone number, plus 1 if the phone begins a word; higher labels take no frames."""
 
     def __init__(self, topology: Topology) -> None:
         self._numbers = topology.phone_number
         self.filler = 2 + 2 * len(topology.phone_names)
-        """Of the filler: it counts as a phone that begins a word, with a number after those of the model's phones."""
+        """The filler counts as a phone that begins a word, numbered after the model's phones."""
         self.back_off = self.filler + 1
-        """Of the back-off symbol; from here on labels take no time."""
+        """The back-off symbol; labels from here on take no frames."""
         self.no_pause = self.back_off + 1
 
     def of(self, phone: str, begins_word: bool) -> int:
-        """The label of a phone."""
+        """Return the label of a phone."""
         return 1 + 2 * self._numbers[phone] + begins_word
 
     def homophone(self, number: int) -> int:
-        """The label after the number-th (1, 2, ...) of words that sound alike."""
+        """Return the disambiguation label of the number-th (1, 2, ...) homophone."""
         return self.no_pause + number
 
 
@@ -46,16 +45,11 @@ def uses_filler(lexicon: Lexicon, grammar: Grammar) -> bool:
 def lexicon_transducer(
     lexicon: Lexicon, grammar: Grammar, topology: Topology, labels: InputLabels
 ) -> "kaldifst.StdVectorFst":
-    """The pronunciations of the grammar's words, in a loop, sorted by output label.
+    """Return the pronunciations of the grammar's words, in a loop, sorted by output label.
 
-    Silence may begin an utterance; nothing, a short pause or a full silence may follow every word. That there is no
-    pause has a label of its own too: were it an epsilon, its removal would double every arc that begins a word, one
-    for what follows a pause and one for what does not.
-
-    Raises
-    ------
-    LexiconError
-        If a pronunciation has a phone that the topology lacks.
+    Silence may begin an utterance; a short pause or silence may follow every word. No pause has its own label too: as
+    an epsilon, its removal would double every arc that begins a word. Raises LexiconError if a pronunciation has an
+    unknown phone.
     """
     import kaldifst
 

@@ -1,18 +1,18 @@
-"""States of an automaton that have the same future made one."""
+"""Merging of automaton states with the same future."""
 
 import numpy as np
 
 from asr.decode.automaton_arrays import AutomatonArrays
 
-PRECISION = 1e-5  # costs that differ by less count as equal
+PRECISION = 1e-5  # costs that differ by less are equal
 
 
 def merge_equal_states(automaton: AutomatonArrays) -> AutomatonArrays:
-    """The smallest automaton of which every state has the arcs, to the same futures, of a state of the given one.
+    """Return the smallest automaton whose states each have the arcs of a given state, to the same futures.
 
-    States begin in two classes, those where a path may end and those where none may; a class is divided for as long as
-    its states' arcs differ in a label, a cost or the class they lead to (Moore 1956). Paths, their labels and their
-    costs stay as they are; two equal arcs of a state become one.
+    Partition refinement (Moore 1956): states start in classes by their final cost, and a class is split while its
+    states' arcs differ in a label, a cost or the class of the target. Paths, labels and costs stay the same; equal arcs
+    of a state are merged.
     """
     n_states = len(automaton.final_cost)
     source = np.repeat(np.arange(n_states), np.diff(automaton.arc_start))
@@ -23,7 +23,7 @@ def merge_equal_states(automaton: AutomatonArrays) -> AutomatonArrays:
     n_classes = int(state_class.max(initial=-1)) + 1
     random = np.random.default_rng(0)
     while n_classes < n_states:
-        # The set of a state's arcs, each by a number of 64 random bits, is the sum of these numbers.
+        # A set of arcs is represented by the sum of 64-bit random numbers of its arcs.
         arcs = np.unique(np.stack([source, kind * n_classes + state_class[automaton.target]], axis=1), axis=0)
         _, arc = np.unique(arcs[:, 1], return_inverse=True)
         bits = random.integers(0, 2**63, size=int(arc.max(initial=-1)) + 1, dtype=np.uint64)
@@ -39,7 +39,7 @@ def merge_equal_states(automaton: AutomatonArrays) -> AutomatonArrays:
 
 
 def _rounded(costs: np.ndarray) -> np.ndarray:
-    """Whole multiples of the precision, int64; infinity has a number of its own."""
+    """Round costs to multiples of the precision, int64; infinity has its own number."""
     finite = np.isfinite(costs)
     return np.where(finite, np.rint(np.where(finite, costs, 0.0) / PRECISION), np.iinfo(np.int64).max // 2).astype(
         np.int64
@@ -49,7 +49,7 @@ def _rounded(costs: np.ndarray) -> np.ndarray:
 def _quotient(
     automaton: AutomatonArrays, source: np.ndarray, kind: np.ndarray, state_class: np.ndarray, n_classes: int
 ) -> AutomatonArrays:
-    """One state a class, numbered as their first states are; of its arcs those of the first state."""
+    """Keep one state per class, numbered by first occurrence, with the arcs of its first state."""
     _, first = np.unique(state_class, return_index=True)
     order = np.argsort(first)
     number = np.empty(n_classes, np.int64)

@@ -1,4 +1,4 @@
-"""What a path says: the state of every frame, the phones and the words with their times in frames."""
+"""The state of every frame of a path, and its phones and words with their times in frames."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A word or phone from frame `start` up to, not including, frame `end`; `confidence` None: not known."""
+    """A word or phone from frame `start` up to, not including, `end`; `confidence` may be unknown."""
 
     label: str
     start: int
@@ -20,23 +20,23 @@ class Segment:
 
 
 def unit_runs(path: BestPath, graph: StateGraph) -> tuple[np.ndarray, np.ndarray]:
-    """The units entered one after the other, int32 (n,), and for how many frames each, int (n,)."""
+    """Return the units in order, int32 (n,), and their numbers of frames, int (n,)."""
     taken = path.arcs >= 0
     return graph.arc_unit[path.arcs[taken]], np.diff(np.append(path.frames[taken], path.n_frames))
 
 
 def frame_units(path: BestPath, graph: StateGraph) -> np.ndarray:
-    """Unit of every frame, int32 (n_frames,)."""
+    """Return the unit of every frame, int32 (n_frames,)."""
     return np.repeat(*unit_runs(path, graph))
 
 
 def frame_states(path: BestPath, graph: StateGraph, topology: Topology) -> np.ndarray:
-    """Emission state of every frame, int32 (n_frames,)."""
+    """Return the emission state of every frame, int32 (n_frames,)."""
     return topology.unit_state[frame_units(path, graph)]
 
 
 def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list[Segment]:
-    """Phones in order of time, silence and short pause included."""
+    """Return the phones in order of time, including silence and short pause."""
     taken = path.arcs >= 0
     units = graph.arc_unit[path.arcs[taken]]
     frames = path.frames[taken]
@@ -50,9 +50,9 @@ def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> lis
 
 
 def word_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list[Segment]:
-    """Words in order of time; the pause or silence after a word is not part of it.
+    """Return the words in order of time, without the pause or silence after each word.
 
-    The pauses between the phones of a filler belong to it. A word that the end of the audio cut off before it was
+    Pauses between the phones of a filler are part of it. A word that the end of the audio cuts off before it is
     identified is left out.
     """
     words: list[str] = []

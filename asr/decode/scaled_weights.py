@@ -1,4 +1,4 @@
-"""Weights of a graph as the search adds them: scaled, with penalties for words and fillers."""
+"""Weights of a graph for the search: scaled, with penalties for words and fillers."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class ScaledWeights(NamedTuple):
 def scaled_weights(
     graph: StateGraph, lm_scale: float, insertion_penalty: float, filler_penalty: float = 0.0
 ) -> ScaledWeights:
-    """The graph's weights times `lm_scale`, with a penalty for every word and one for every phone of a filler."""
+    """Multiply the weights by `lm_scale`, and add a penalty for every word and for every phone of a filler."""
     return ScaledWeights(
         _scaled(graph.arc_weight, lm_scale, graph.arc_word >= 0, insertion_penalty)
         + filler_penalties(graph, filler_penalty),
@@ -28,16 +28,16 @@ def scaled_weights(
 
 
 def filler_penalties(graph: StateGraph, filler_penalty: float) -> np.ndarray | float:
-    """What entering each arc costs for being a phone of a filler, float64 (n_arcs,), or 0 where there is no filler."""
+    """Return the filler penalty of every arc, float64 (n_arcs,), or 0 without a filler."""
     return 0.0 if graph.arc_filler is None else np.where(graph.arc_filler == FILLER_PHONE, filler_penalty, 0.0)
 
 
 def _scaled(
     weights: np.ndarray, lm_scale: float, is_word: np.ndarray | None = None, insertion_penalty: float = 0.0
 ) -> np.ndarray:
-    """weights * lm_scale, the penalty added to words, in few passes: large graphs have millions of weights.
+    """Return weights * lm_scale with the penalty for words, in few passes over the millions of weights.
 
-    What is impossible, -inf, stays so at a scale of zero.
+    Impossible weights, -inf, stay so for a scale of zero.
     """
     if lm_scale > 0:
         scaled = weights * lm_scale

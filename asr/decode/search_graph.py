@@ -9,73 +9,38 @@ from asr.hmm.state_graph import StateGraph
 
 
 class Arcs(NamedTuple):
-    """Arcs that emit frames; those from node i are `start[i]:start[i + 1]`.
+    """Arcs that emit frames; those from node i are `start[i]:start[i + 1]`."""
 
-    Attributes
-    ----------
-    start : int (n_nodes + 1,)
-    end, unit : int (n_arcs,)
-        Node that each arc leads to, and its unit.
-    weight : float64 (n_arcs,)
-        Scaled, with penalties.
-    """
-
-    start: np.ndarray
-    end: np.ndarray
-    unit: np.ndarray
-    weight: np.ndarray
+    start: np.ndarray  # int (n_nodes + 1,)
+    end: np.ndarray  # int (n_arcs,), node
+    unit: np.ndarray  # int (n_arcs,)
+    weight: np.ndarray  # float64 (n_arcs,), scaled, with penalties
 
 
 class Jumps(NamedTuple):
-    """Epsilon arcs; those from node i are `start[i]:start[i + 1]`.
+    """Epsilon arcs; those from node i are `start[i]:start[i + 1]`."""
 
-    Attributes
-    ----------
-    start : int (n_nodes + 1,)
-    end : int (n_jumps,)
-        Node that each jump leads to.
-    weight : float64 (n_jumps,)
-        Scaled, with penalties.
-    is_word : bool (n_jumps,)
-    """
-
-    start: np.ndarray
-    end: np.ndarray
-    weight: np.ndarray
-    is_word: np.ndarray
+    start: np.ndarray  # int (n_nodes + 1,)
+    end: np.ndarray  # int (n_jumps,), node
+    weight: np.ndarray  # float64 (n_jumps,), scaled, with penalties
+    is_word: np.ndarray  # bool (n_jumps,)
 
 
 class Units(NamedTuple):
-    """Emission states and transitions of units.
+    """Emission states and transitions of units."""
 
-    Attributes
-    ----------
-    state : int32 (n_units,)
-    stay, leave : float64 (n_units,)
-        Natural logs of staying in a unit and of leaving it.
-    """
-
-    state: np.ndarray
-    stay: np.ndarray
-    leave: np.ndarray
+    state: np.ndarray  # int32 (n_units,)
+    stay: np.ndarray  # float64 (n_units,), natural log
+    leave: np.ndarray  # float64 (n_units,), natural log
 
 
 class SearchGraph(NamedTuple):
-    """A state graph with scaled weights, as arrays for compiled functions.
-
-    Attributes
-    ----------
-    arcs : Arcs
-    jumps : Jumps
-    units : Units
-    final_weight : float64 (n_nodes,)
-        Scaled; -inf at nodes that are not final.
-    """
+    """A state graph with scaled weights, as arrays for compiled functions."""
 
     arcs: Arcs
     jumps: Jumps
     units: Units
-    final_weight: np.ndarray
+    final_weight: np.ndarray  # float64 (n_nodes,), scaled; -inf at nodes that are not final
 
 
 def search_graph(
@@ -91,7 +56,7 @@ def search_graph(
 
 
 def transitions(self_loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Natural logs of staying in a unit and of leaving it, float64 (n_units,)."""
-    self_loops = np.asarray(self_loops, np.float64)  # the one type that the search is compiled for
+    """Return natural logs of staying in a unit and of leaving it, float64 (n_units,)."""
+    self_loops = np.asarray(self_loops, np.float64)  # the only type that the search is compiled for
     with np.errstate(divide="ignore"):
         return np.log(self_loops), np.log1p(-self_loops)

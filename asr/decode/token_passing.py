@@ -1,8 +1,8 @@
 """Token passing (Young, Russell and Thornton 1989): the best path through a state graph, frame by frame.
 
-A token sits on every active arc and remembers how it came there through a chain of records, one for each arc entered
-and each word jumped over. With an infinite beam the path found is exactly the best one; equal scores are decided by
-the order of the arcs, so the result does not depend on anything but its inputs.
+Every active arc has a token with a chain of records, one for each arc entered and each word jump. With an infinite beam
+the result is the exact best path. The order of the arcs decides between equal scores, so the result depends only on the
+inputs.
 """
 
 from dataclasses import dataclass
@@ -34,27 +34,13 @@ NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2
 
 @dataclass(frozen=True)
 class BestPath:
-    """The arcs of a path in order of time.
+    """The arcs of a path in order of time."""
 
-    Attributes
-    ----------
-    arcs : int32 (n,)
-        Arc numbers; a jump that carries a word appears as `-1 - jump`.
-    frames : int32 (n,)
-        Frame at which each was entered.
-    n_frames : int
-        Frames of the utterance.
-    score : float
-        Natural log of the path's score, final weight included.
-    complete : bool
-        Whether the path ends at a final node; if not, it is the best one cut short.
-    """
-
-    arcs: np.ndarray
-    frames: np.ndarray
-    n_frames: int
-    score: float
-    complete: bool
+    arcs: np.ndarray  # int32 (n,); arc numbers; `-1 - jump` for a jump with a word
+    frames: np.ndarray  # int32 (n,); frame at which each was entered
+    n_frames: int  # of the utterance
+    score: float  # natural log, including the final weight
+    complete: bool  # whether the path ends at a final node; otherwise it is the best partial path
 
 
 def best_path(
@@ -69,35 +55,27 @@ def best_path(
     beam: float = np.inf,
     max_active: int = 0,
 ) -> BestPath | None:
-    """Find the best path.
+    """Find the best path; None if no token survives.
+
+    Raises DecodeError if a score is NaN.
 
     Parameters
     ----------
     scores : float32 (n_frames, n_states)
-        Natural log-likelihoods, scaled as the caller wants them.
+        Natural log-likelihoods, scaled by the caller.
     graph : StateGraph
     unit_state : int32 (n_units,)
         Emission state of every unit.
     self_loops : float (n_units,)
         Self-loop probability of every unit.
     lm_scale, insertion_penalty : float
-        Graph weights are multiplied by the former; the latter is added for every word.
+        Factor on the graph's weights, and score added for every word.
     filler_penalty : float
         Added for every phone of a filler.
     beam : float
         Tokens further than this below the best one of the frame are dropped.
     max_active : int
-        At most about this many tokens survive a frame; 0 for no limit.
-
-    Returns
-    -------
-    BestPath or None
-        None when no token survives (the utterance is shorter than every path and the beam lost the rest).
-
-    Raises
-    ------
-    DecodeError
-        If a score is not a number.
+        Approximate maximum number of tokens that survive a frame; 0 for no limit.
     """
     weights = scaled_weights(graph, lm_scale, insertion_penalty, filler_penalty)
     found = _searched(scores, graph, unit_state, self_loops, weights, beam, max_active, -1.0)
@@ -117,9 +95,9 @@ def best_path_and_tokens(
     beam: float = np.inf,
     max_active: int = 0,
 ) -> tuple[BestPath, Trellis] | None:
-    """The best path, and the tokens on all paths of the search that are at most `lattice_beam` worse.
+    """Return the best path, and the tokens on all paths of the search that are at most `lattice_beam` worse.
 
-    Parameters and errors as of `best_path`. None where no path ends at a final node.
+    Parameters and errors are as in `best_path`. None if no path ends at a final node.
     """
     weights = scaled_weights(graph, lm_scale, insertion_penalty, filler_penalty)
     found = _searched(scores, graph, unit_state, self_loops, weights, beam, max_active, lattice_beam)
@@ -136,7 +114,7 @@ def _searched(
     max_active: int,
     lattice_beam: float,
 ) -> tuple[BestPath, Trellis] | None:
-    if np.isnan(scores.max(initial=-np.inf)):  # no array of the scores' size is needed
+    if np.isnan(scores.max(initial=-np.inf)):  # needs no array of the scores' size
         frame, state = np.argwhere(np.isnan(scores))[0]
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
     status, arcs, frames, score, layer_start, place, forward, backward, floor, kept_beam = _search(
@@ -156,42 +134,20 @@ def _searched(
 
 
 class ArcTokens(NamedTuple):
-    """The tokens on arcs, at most one each.
+    """The tokens on arcs, at most one each."""
 
-    Attributes
-    ----------
-    score : float64 (n_arcs,)
-        -inf without a token.
-    record : int32 (n_arcs,)
-        Latest record of the token.
-    entered_from : int32 (n_arcs,)
-        Record before the arc, if it was entered in this frame; else -2.
-    active : int32 (n_arcs,)
-        Arcs with a token; the first so many count.
-    """
-
-    score: np.ndarray
-    record: np.ndarray
-    entered_from: np.ndarray
-    active: np.ndarray
+    score: np.ndarray  # float64 (n_arcs,); -inf without a token
+    record: np.ndarray  # int32 (n_arcs,); latest record of the token
+    entered_from: np.ndarray  # int32 (n_arcs,); record before the arc if it was entered in this frame, otherwise -2
+    active: np.ndarray  # int32 (n_arcs,); arcs with a token, followed by unused entries
 
 
 class NodeTokens(NamedTuple):
-    """The tokens at nodes between two frames, at most one each.
+    """The tokens at nodes between two frames, at most one each."""
 
-    Attributes
-    ----------
-    score : float64 (n_nodes,)
-        -inf without a token.
-    record : int32 (n_nodes,)
-        Latest record of the token, -1 for none.
-    reached : int32 (n_nodes,)
-        Nodes with a token; the first so many count.
-    """
-
-    score: np.ndarray
-    record: np.ndarray
-    reached: np.ndarray
+    score: np.ndarray  # float64 (n_nodes,); -inf without a token
+    record: np.ndarray  # int32 (n_nodes,); latest record of the token, -1 for none
+    reached: np.ndarray  # int32 (n_nodes,); nodes with a token, followed by unused entries
 
 
 @njit(cache=True, nogil=True)
@@ -238,9 +194,9 @@ def _relax_jumps(node, jumps, at_nodes, n_reached, queue, length, frame, records
 
 @njit(cache=True, nogil=True)
 def _follow_jumps(jumps, at_nodes, n_reached, queue, length, frame, records, n_records):
-    """Relax jumps from the reached nodes that have any, the first `length` of `queue`, until nothing improves.
+    """Relax jumps from the first `length` nodes of `queue`, which have jumps, until nothing improves.
 
-    Returns the counts of reached nodes and records, and the arrays that may have grown.
+    Returns the counts of reached nodes and records, and the arrays, which may have grown.
     """
     position = 0
     while position < length:
@@ -259,7 +215,7 @@ def _follow_jumps(jumps, at_nodes, n_reached, queue, length, frame, records, n_r
 
 @njit(cache=True, nogil=True)
 def _stay_in_arcs(arc_unit, unit_stay, unit_score, on_arcs, n_active):
-    """Take the self-loop of every active arc; returns the number of tokens left and their best score."""
+    """Take the self-loop of every active arc; return the number of remaining tokens and their best score."""
     arc_score, active = on_arcs.score, on_arcs.active
     best = -np.inf
     staying = 0
@@ -277,11 +233,11 @@ def _stay_in_arcs(arc_unit, unit_stay, unit_score, on_arcs, n_active):
 
 @njit(cache=True, nogil=True)
 def _enter_arcs(arcs, unit_score, on_arcs, n_active, at_nodes, n_reached, floor, best, beam):
-    """Pass the tokens at nodes on to the arcs that leave them; the nodes are empty afterwards.
+    """Pass the tokens at nodes on to the outgoing arcs, and empty the nodes.
 
-    Nodes below `floor`, that of the frame before, are pruned. `best` is the best score of the tokens that stay in
-    their arcs: no token further than the beam below it can survive, so it is not passed on. Returns the number of
-    active arcs and the best score of all.
+    Nodes below `floor`, that of the previous frame, are pruned. `best` is the best score of the tokens that stay in
+    their arcs; entries more than the beam below it cannot survive. Returns the number of active arcs and the best
+    score.
     """
     arc_start, arc_unit, arc_weight = arcs.start, arcs.unit, arcs.weight
     arc_score, _, entered_from, active = on_arcs
@@ -310,7 +266,7 @@ def _enter_arcs(arcs, unit_score, on_arcs, n_active, at_nodes, n_reached, floor,
 
 @njit(cache=True, nogil=True)
 def _kth_largest(values, k):
-    """The value with k - 1 larger or equal ones before it, by Hoare's selection (1961); reorders `values`."""
+    """Return the k-th largest value by Hoare's selection (1961); reorders `values`."""
     low, high = 0, len(values) - 1
     while low < high:
         pivot = values[(low + high) // 2]
@@ -335,7 +291,7 @@ def _kth_largest(values, k):
 
 @njit(cache=True, nogil=True)
 def _pruning_floor(on_arcs, n_active, best, beam, max_active):
-    """The score below which tokens are dropped, by the beam and by the number of tokens."""
+    """Return the score below which tokens are dropped, by the beam and by the number of tokens."""
     floor = best - beam
     if 0 < max_active < n_active:
         ranked = np.empty(n_active)
@@ -347,10 +303,10 @@ def _pruning_floor(on_arcs, n_active, best, beam, max_active):
 
 @njit(cache=True, nogil=True)
 def _prune_and_leave_arcs(graph, on_arcs, n_active, at_nodes, queue, floor, frame, records, n_records):
-    """Drop the tokens below the floor, record the arcs that were entered, and pass tokens on to the arcs' end nodes.
+    """Drop tokens below the floor, record the arcs entered, and pass tokens on to the arcs' end nodes.
 
-    There is room for a record of every active arc. Returns the counts of active arcs, reached nodes, those of them
-    that jumps leave (put into `queue`), and records.
+    `records` has room for every active arc. Returns the counts of active arcs, reached nodes, nodes with jumps (put
+    into `queue`), and records.
     """
     arc_score, arc_record, entered_from, active = on_arcs
     node_score, node_record, reached = at_nodes
@@ -391,7 +347,7 @@ def _prune_and_leave_arcs(graph, on_arcs, n_active, at_nodes, queue, floor, fram
 
 @njit(cache=True, nogil=True)
 def _best_end(graph, on_arcs, n_active, at_nodes, n_reached):
-    """Status, score and record of the best path to a final node; if there is none, of the best one cut short."""
+    """Return status, score and record of the best path to a final node, or else of the best partial path."""
     best = -np.inf
     record = -1
     status = NOT_FOUND
@@ -414,16 +370,16 @@ def _best_end(graph, on_arcs, n_active, at_nodes, n_reached):
 
 @njit(cache=True, nogil=True)
 def _search(scores, graph, initial, beam, max_active, record_room, lattice_beam, prune_frames):
-    """Search all frames. Tokens are kept if the lattice beam is not negative; if it is, their arrays are empty."""
+    """Search all frames; tokens are kept unless the lattice beam is negative."""
     n_frames = scores.shape[0]
     n_nodes = len(graph.final_weight)
     on_arcs, at_nodes = _no_tokens(len(graph.arcs.end), n_nodes)
-    queue = np.empty(n_nodes, np.int32)  # reached nodes from which jumps lead
+    queue = np.empty(n_nodes, np.int32)  # reached nodes with jumps
     records = Records(np.empty(record_room, np.int32), np.empty(record_room, np.int32), np.empty(record_room, np.int32))
     room = record_room
     at_nodes.score[initial] = 0.0
     at_nodes.reached[0] = queue[0] = initial
-    zero, one = np.int64(0), np.int64(1)  # functions are compiled once more for literal integers
+    zero, one = np.int64(0), np.int64(1)  # functions are compiled again for literal integers
     n_active = zero
     n_reached, n_records, queue, records = _follow_jumps(graph.jumps, at_nodes, one, queue, one, zero, records, zero)
 
@@ -434,7 +390,7 @@ def _search(scores, graph, initial, beam, max_active, record_room, lattice_beam,
         layers = grown_layers(layers, n_reached)
         keep_layer(layers, zero, at_nodes.reached, n_reached, at_nodes.score)
 
-    unit_score = np.empty(len(graph.units.state))  # of a frame; tables by unit are small enough to stay in the cache
+    unit_score = np.empty(len(graph.units.state))  # of a frame; tables by unit are small enough for the cache
     floor = -np.inf
     for frame in range(n_frames):
         if n_records > room:

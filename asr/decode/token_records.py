@@ -1,6 +1,6 @@
-"""The records that tokens leave behind: which arcs were entered and which words were jumped over.
+"""Records of tokens: the arcs entered and the word jumps.
 
-Each record points to the one before it, so a token needs only its latest record to remember its whole path.
+Each record points to the previous one, so a token needs only its latest record for its whole path.
 """
 
 from typing import NamedTuple
@@ -12,31 +12,22 @@ from discriminants.util.numba_cache import njit
 
 
 class Records(NamedTuple):
-    """Records of tokens, int32 arrays of equal length with room at their ends.
+    """Records of tokens, int32 arrays of equal length with room at their ends."""
 
-    Attributes
-    ----------
-    arc : int32
-        Arc entered, or `-1 - jump`.
-    frame : int32
-    previous : int32
-        Record before this one, -1 for none.
-    """
-
-    arc: np.ndarray
+    arc: np.ndarray  # arc entered, or `-1 - jump`
     frame: np.ndarray
-    previous: np.ndarray
+    previous: np.ndarray  # record before this one, -1 for none
 
 
 @njit(cache=True, nogil=True)
 def grown_records(records):
-    """The same records in arrays of twice the length."""
+    """Return the same records in arrays of twice the length."""
     return Records(grown(records.arc), grown(records.frame), grown(records.previous))
 
 
 @njit(cache=True, nogil=True)
 def traced_back(records, last):
-    """Arcs and frames of the path that ends with record `last`, in order of time; none for -1."""
+    """Return arcs and frames of the path that ends with record `last`, in order of time; empty for -1."""
     length = 0
     record = last
     while record >= 0:
@@ -63,7 +54,7 @@ def _mark(record, new_number, previous):
 
 @njit(cache=True, nogil=True)
 def forget_dead_records(records, n_records, active, n_active, arc_record, nodes, n_nodes, node_record):
-    """Keep only the records that some token or reached node can still reach, in place; returns their number."""
+    """Keep only records that a token or reached node can still reach, in place; return their number."""
     new_number = np.full(n_records, -1, np.int32)
     for i in range(n_active):
         _mark(arc_record[active[i]], new_number, records.previous)

@@ -1,9 +1,9 @@
-"""All tokens of a search that lie near its best path: what lattices are made of.
+"""The tokens of a search near its best path, from which lattices are made.
 
-A search that keeps its tokens writes down, frame by frame, which arcs and nodes it reached and with which score. That
-is enough: the links between them are those of the graph, so none is stored. Every `PRUNE_FRAMES` frames the tokens that
-no path within the lattice beam of the best one can need are dropped (Povey et al. 2012, section 3): those whose best
-way to every token of the last frame falls further than the beam behind that token's own best way.
+The search stores which arcs and nodes it reached in each frame and their scores. The links between them follow from the
+graph. Every `PRUNE_FRAMES` frames, tokens that are on no path within the lattice beam of the best one are dropped
+(Povey et al. 2012, section 3). These are tokens whose best path to every token of the last frame is worse than that
+token's own best path by more than the beam.
 """
 
 from dataclasses import dataclass, replace
@@ -15,49 +15,32 @@ from discriminants.util.numba_cache import njit
 
 PRUNE_FRAMES = 64
 PRUNE_WINDOW = 256
-"""Frames that are looked at again whenever tokens are dropped; those before have settled."""
+"""Frames that are pruned again whenever tokens are dropped; earlier ones no longer change."""
 MAX_TOKENS = 16_000_000
-"""Beyond so many, of 12 bytes each, the lattice beam is narrowed until they fit."""
+"""Limit on tokens, of 12 bytes each; above it the lattice beam is narrowed until they fit."""
 NARROWER = 0.7
-MAX_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much
+MAX_BEAM = 1e4  # start of narrowing for wider lattice beams
 SLACK = 1e-6
-"""Added to the beam, since sums of the same numbers in another order differ in the last digits."""
+"""Added to the beam, because sums in another order differ in rounding."""
 
 
 @dataclass(frozen=True)
 class Trellis:
     """The tokens of a search near its best path.
 
-    Layer 2 b are the nodes reached before frame b, with n_frames for the end; layer 2 b + 1 the arcs active in frame b.
-
-    Attributes
-    ----------
-    layer_start : int64 (2 n_frames + 2,)
-        Tokens of layer n are `layer_start[n]:layer_start[n + 1]`.
-    place : int32 (n_tokens,)
-        Number of the node or arc.
-    forward : float64 (n_tokens,)
-        Score of the best way there, the frame of an arc included.
-    backward : float64 (n_tokens,)
-        Score of the best way from there to an end, less the score of the best path.
-    floor : float64 (n_frames,)
-        Nodes below it entered no arc in this frame.
-    beam : float
-        What is further than this below the best path is not in it.
-    best : float
-        Score of the best path.
+    Layer 2 b has the nodes reached before frame b (n_frames for the end), and layer 2 b + 1 the arcs active in frame b.
     """
 
-    layer_start: np.ndarray
-    place: np.ndarray
-    forward: np.ndarray
-    backward: np.ndarray
-    floor: np.ndarray
-    beam: float
-    best: float
+    layer_start: np.ndarray  # int64 (2 n_frames + 2,); tokens of layer n are `layer_start[n]:layer_start[n + 1]`
+    place: np.ndarray  # int32 (n_tokens,); number of the node or arc
+    forward: np.ndarray  # float64 (n_tokens,); score of the best path there, including the frame of an arc
+    backward: np.ndarray  # float64 (n_tokens,); score of the best path from there to an end, minus `best`
+    floor: np.ndarray  # float64 (n_frames,); nodes below it entered no arc in this frame
+    beam: float  # tokens further below the best path are left out
+    best: float  # score of the best path
 
     def narrowed(self, most_tokens: float) -> "Trellis":
-        """The same under the widest beam that leaves about so many tokens; itself where there are no more."""
+        """Return the tokens under the widest beam that leaves at most about `most_tokens`."""
         if len(self.place) <= most_tokens:
             return self
         behind = -(self.forward + self.backward)
@@ -76,7 +59,7 @@ class Trellis:
 
 @njit(cache=True, nogil=True)
 def grown(values, room=0):
-    """The same values at the beginning of an array of twice the length, or of `room`."""
+    """Copy the values to the beginning of an array of twice the length, or of `room`."""
     larger = np.empty(max(16, 2 * len(values), room), values.dtype)
     for i in range(len(values)):  # a slice assignment takes seconds to compile
         larger[i] = values[i]
@@ -84,16 +67,9 @@ def grown(values, room=0):
 
 
 class Layers(NamedTuple):
-    """The tokens kept so far in a search.
+    """The tokens kept so far in a search, with room at the ends of `place` and `forward`; see `Trellis`.
 
-    Attributes
-    ----------
-    start, floor : int64 (2 n_frames + 2,), float64 (n_frames,)
-        As `layer_start` and `floor` of `Trellis`.
-    place, forward : int32, float64
-        As of `Trellis`, with room at their ends.
-    arc_backward, node_backward : float64 (n_arcs,), float64 (n_nodes,)
-        Backward scores of a layer while tokens are dropped; -inf at all other times.
+    `arc_backward` and `node_backward` are the backward scores of a layer while tokens are dropped, otherwise -inf.
     """
 
     start: np.ndarray
@@ -106,7 +82,7 @@ class Layers(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def no_layers(graph, n_frames, keep):
-    """Room for the tokens of a search over `n_frames`; none unless tokens are kept."""
+    """Return layers for a search over `n_frames`, empty unless tokens are kept."""
     return Layers(
         np.zeros(2 * n_frames + 2 if keep else 0, np.int64),
         np.full(n_frames if keep else 0, -np.inf),
@@ -119,14 +95,14 @@ def no_layers(graph, n_frames, keep):
 
 @njit(cache=True, nogil=True)
 def grown_layers(layers, n_tokens):
-    """The same layers with room for at least `n_tokens`."""
+    """Return the same layers with room for at least `n_tokens`."""
     place, forward = grown(layers.place, n_tokens), grown(layers.forward, n_tokens)
     return Layers(layers.start, layers.floor, place, forward, layers.arc_backward, layers.node_backward)
 
 
 @njit(cache=True, nogil=True)
 def keep_layer(layers, layer, items, n_items, score):
-    """Add a layer, for which there is room: the first `n_items` of `items`."""
+    """Add a layer with the first `n_items` of `items`; there must be room."""
     place, forward = layers.place, layers.forward
     n_tokens = layers.start[layer]
     for i in range(n_items):
@@ -138,9 +114,9 @@ def keep_layer(layers, layer, items, n_items, score):
 
 @njit(cache=True, nogil=True)
 def drop_tokens_so_far(layers, frame, lattice_beam, scores, graph):
-    """Drop the tokens up to `frame`, the latest one, that no path within the lattice beam can need.
+    """Drop the tokens up to `frame`, the latest one, that are on no path within the lattice beam.
 
-    Where too many tokens are left the beam is narrowed. Returns the beam.
+    If too many tokens are left, the beam is narrowed. Returns the beam.
     """
     first = max(0, 2 * (frame + 1 - PRUNE_WINDOW))
     while True:
@@ -153,10 +129,10 @@ def drop_tokens_so_far(layers, frame, lattice_beam, scores, graph):
 
 @njit(cache=True, nogil=True)
 def drop_tokens(layers, first, last, beam, best, at_end, scores, graph):
-    """Keep, in place, the tokens of the layers `first` to `last`, the latest one, that lie within the beam.
+    """Keep, in place, the tokens within the beam in the layers `first` to `last`, the latest one.
 
-    At the end of an utterance the scores backward are those of the way to an end; before it, every token of the last
-    layers may be on the best path. Returns the scores backward of what is kept of these layers.
+    At the end of an utterance backward scores lead to a final node; before it, every token of the last layers may be on
+    the best path. Returns the backward scores of the kept tokens.
     """
     layer_start, floor, place, forward, arc_beta, node_beta = layers
     begin = layer_start[first]
@@ -177,7 +153,7 @@ def drop_tokens(layers, first, last, beam, best, at_end, scores, graph):
                             beta = max(beta, graph.arcs.weight[arc] + heard + arc_beta[arc])
                 node_beta[node] = beta
             changed = True
-            while changed:  # as often as jumps follow each other
+            while changed:  # for chains of jumps
                 changed = False
                 for i in range(high - 1, low - 1, -1):
                     node = place[i]
