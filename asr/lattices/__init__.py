@@ -1,1 +1,1 @@
-"""Word lattices: all that a search found near its best path, and what can be made of it."""
+"""Word lattices: all paths of a search near its best one, and their uses."""

@@ -1,7 +1,7 @@
-"""From one word to the next: the best ways through a trellis that carry no word.
+"""Best paths between words of a trellis.
 
-A word sits on a link. *Heads* are the tokens that such links lead to, and the first token; *junctions* those that they
-leave from, and the end. What lies between is the way from a head to a junction.
+A word is on a link. *Heads* are the targets of such links and the first token; *junctions* are their sources and the
+end. A way leads from a head to a junction without a word.
 """
 
 from dataclasses import dataclass
@@ -15,40 +15,25 @@ from discriminants.util.numba_cache import njit
 
 @dataclass(frozen=True)
 class EpsilonPaths:
-    """The best way from each of some heads to the junctions that it reaches.
+    """The best way from each head to the junctions that it reaches.
 
-    Attributes
-    ----------
-    start : int64 (n_heads + 1,)
-        Ways from head i are `start[i]:start[i + 1]`, in no order.
-    junction : int32 (n_ways,)
-        Token number.
-    total : float64 (n_ways,)
-        Score, as the search adds it.
-    acoustic, grammar : float64 (n_ways,)
-        Its parts. Of no length unless asked for, and so are those that follow.
-    last_event : int64 (n_ways,)
-        The last event on the way, -1 for none.
-    event_link, event_before : int64 (n_events,)
-        Of every event the link, and the event before it on the way, -1 for none.
-    event_acoustic, event_grammar : float64 (n_events,)
-        From the head up to the event.
+    The arrays after `total` are empty unless detailed ways are computed.
     """
 
-    start: np.ndarray
-    junction: np.ndarray
-    total: np.ndarray
-    acoustic: np.ndarray
-    grammar: np.ndarray
-    last_event: np.ndarray
-    event_link: np.ndarray
-    event_before: np.ndarray
-    event_acoustic: np.ndarray
-    event_grammar: np.ndarray
+    start: np.ndarray  # int64 (n_heads + 1,); ways from head i are `start[i]:start[i + 1]`, unsorted
+    junction: np.ndarray  # int32 (n_ways,); token number
+    total: np.ndarray  # float64 (n_ways,); score of the search
+    acoustic: np.ndarray  # float64 (n_ways,); part of `total`
+    grammar: np.ndarray  # float64 (n_ways,); part of `total`
+    last_event: np.ndarray  # int64 (n_ways,); last event on the way, -1 for none
+    event_link: np.ndarray  # int64 (n_events,)
+    event_before: np.ndarray  # int64 (n_events,); previous event on the way, -1 for none
+    event_acoustic: np.ndarray  # float64 (n_events,); from the head to the event
+    event_grammar: np.ndarray  # float64 (n_events,); from the head to the event
 
 
 def best_ways(links: TraceLinks, heads: np.ndarray, *, detailed: bool = False) -> EpsilonPaths:
-    """The best ways without a word from `heads`, int (n,), to junctions."""
+    """Return the best ways without a word from `heads`, int (n,), to junctions."""
     is_junction = np.zeros(len(links.frame), np.bool_)
     is_junction[-1] = True
     sources = np.repeat(np.arange(len(links.frame)), np.diff(links.start))
@@ -68,7 +53,7 @@ def _ways(
     best = np.full(n_tokens, -np.inf)
     scores = np.empty((n_fields, 2))
     last = np.empty(n_fields, np.int64)
-    # What one head leads to has room in these; of all heads together there may be any number.
+    # These arrays have room for one head; the total size is unknown.
     own_junction = np.empty(n_tokens, np.int32)
     own_total = np.empty(n_tokens)
     own_scores = np.empty((n_fields, 2))
@@ -127,7 +112,7 @@ def _ways_of(
     head, is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam, detailed,
     best, scores, last, junction, way_total, way_scores, way_last, events, event_scores,
 ):  # fmt: skip
-    """The ways of one head; `best` holds -inf, and does so again afterwards. Returns the numbers of ways and events."""
+    """Find the ways of one head; `best` is -inf before and after. Returns the numbers of ways and events."""
     n = 0
     n_events = 0
     best[head] = 0.0
@@ -136,7 +121,7 @@ def _ways_of(
         last[head] = -1
     furthest = np.int64(head)
     token = head - 1
-    while token < furthest:  # links lead to higher tokens, and nearly all of these are near
+    while token < furthest:  # links lead to higher tokens, most of them near
         token += 1
         so_far = best[token]
         if so_far == -np.inf:

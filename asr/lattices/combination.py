@@ -1,12 +1,12 @@
-"""Words of several systems at once: their confusion networks are aligned, and at every place the systems vote.
+"""System combination: confusion networks are aligned, and the systems vote in every bin.
 
-Fiscus (1997), ROVER, aligns sentences of one word a place; Evermann and Woodland (2000), confusion network combination,
-networks with posteriors. Here the former is the latter of networks with one word a place.
+Fiscus (1997), ROVER, aligns sentences with one word per bin; Evermann and Woodland (2000), confusion network
+combination, aligns networks with posteriors. Here ROVER is the special case of one word per bin.
 
-Networks are aligned one after the other with what was aligned before, by dynamic programming. To align two places costs
-1 less the probability that both give to the same words, "nothing" included; a place without a counterpart costs what
-its being aligned with certain nothing does. Times break ties, and places that lie too far apart are not aligned. What a
-vote weighs has no part in this: it can be chosen afterwards.
+Each network is aligned with the previous result by dynamic programming. Aligning two bins costs 1 minus the probability
+that they have in common, including "no word". A bin without a counterpart costs as much as alignment with certain "no
+word". Times break ties, and distant bins are not aligned. The vote's weights do not affect the alignment, so they can
+be chosen afterwards.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,34 +18,30 @@ from asr.lattices.confusion_network import Bin
 from asr.util.errors import DecodeError
 
 APART = 200.0
-"""Milliseconds that two aligned places may lie apart: systems differ by some frames in where a word begins."""
+"""Maximum milliseconds between aligned bins: systems differ by some frames in word boundaries."""
 MAX_CELLS = 40_000_000
-"""Places of one network times those of another, of 16 bytes each."""
-_OF_TIME = 1e-6  # cost of a millisecond between places: it decides where probabilities do not
+"""Bins of one network times those of another, of 16 bytes each."""
+_OF_TIME = 1e-6  # cost per millisecond between bins, to break ties
 _EQUAL = 1e-9
 
 Slot = tuple[Bin | None, ...]
-"""What each system has at one place; None where it has none."""
+"""The bin of each system, or None."""
 
 
 def aligned(networks: Sequence[Sequence[Bin]], apart: float = APART) -> list[Slot]:
     """Align networks, each with those before it.
 
-    Two networks give the same slots in either order, unless alignments of equal cost differ; of three and more the
-    order may matter, since each is aligned with the mean of those before.
+    For two networks the order does not matter, except for alignments of equal cost. For more it may, because each is
+    aligned with the mean of those before. Raises DecodeError if the alignment of long networks would not fit into
+    memory.
 
     Parameters
     ----------
-    networks : sequence of sequences of Place
-        Times in milliseconds. The probabilities of a place may sum to less than 1: the rest belongs to no word. Each
-        place has a word that is possible.
+    networks : sequence of sequences of Bin
+        Times in milliseconds. Probabilities of a bin may sum to less than 1; the rest belongs to no word. Each bin has
+        at least one word.
     apart : float
-        Places with more milliseconds between them are not aligned.
-
-    Raises
-    ------
-    DecodeError
-        For networks so long that their alignment would not fit into memory.
+        Bins further apart, in milliseconds, are not aligned.
     """
     first, *others = networks
     slots: list[Slot] = [(place,) for place in first]
@@ -60,7 +56,7 @@ def aligned(networks: Sequence[Sequence[Bin]], apart: float = APART) -> list[Slo
 
 
 def aligned_pairs(one: Sequence[Bin], other: Sequence[Bin], apart: float) -> list[tuple[int | None, int | None]]:
-    """Numbers of aligned places, with the least sum of costs; between pairs, places without a counterpart by time."""
+    """Return numbers of aligned bins with minimum cost; unpaired bins are sorted by time between the pairs."""
     n, m = len(one), len(other)
     if n * m > MAX_CELLS:
         raise DecodeError(f"a network of {n} places cannot be aligned with one of {m}; divide the recording")
@@ -98,7 +94,7 @@ def aligned_pairs(one: Sequence[Bin], other: Sequence[Bin], apart: float) -> lis
 
 
 def _costs(one: Sequence[Bin], other: Sequence[Bin], apart: float) -> np.ndarray:
-    """Of aligning each place of one network with each of the other, float64 (n, m); infinite where they lie apart."""
+    """Return the costs of aligning each pair of bins, float64 (n, m); infinite if they are too far apart."""
     begin, end = (np.array([getattr(place, name) for place in other], np.float64) for name in ("begin", "end"))
     costs = np.full((len(one), len(other)), np.inf)
     probability = [dict(place.words) for place in other]
@@ -116,17 +112,11 @@ def _nothing(place: Bin) -> float:
 
 
 def mean_place(slot: Slot, weights: Sequence[float] | np.ndarray, null: float = 1.0) -> Bin:
-    """The weighted mean of what the systems have in a slot, the word that wins the vote first.
+    """Return the weighted mean of the bins of a slot, with the winning word first.
 
-    Who has no place there is certain of nothing. The time is the mean over the systems of the word that wins, and of
-    all words where nothing wins; of equally probable words wins the one that an earlier system has.
-
-    Parameters
-    ----------
-    weights : sequence of float (n_systems,)
-        From 0, one at least above it; divided by their sum.
-    null : float
-        What the probability of nothing is multiplied by in the vote.
+    A system without a bin votes for no word. The time is the mean over the systems with the winning word, or over all
+    words if no word wins. If probabilities are equal, the word of the earlier system wins. `weights` are at least 0,
+    one of them positive, and divided by their sum. `null` is a factor on the probability of no word in the vote.
     """
     total = float(sum(weights))
     shares: dict[str, float] = {}
@@ -154,9 +144,9 @@ def mean_place(slot: Slot, weights: Sequence[float] | np.ndarray, null: float = 
 
 
 def voted(slots: Iterable[Slot], weights: Sequence[float], null: float = 1.0) -> list[Bin]:
-    """The network of all systems: of every slot the weighted mean, the word that wins first; see `mean_place`.
+    """Return the network of all systems: the weighted mean of every slot (see `mean_place`).
 
-    Slots in which no system of a weight above 0 has a word are left out.
+    Slots in which no system of positive weight has a word are left out.
     """
     places = (mean_place(slot, weights, null) for slot in slots)
     return [place for place in places if any(word for word, _ in place.words)]

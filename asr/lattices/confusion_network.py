@@ -1,4 +1,4 @@
-"""Confusion networks (Mangu et al. 2000): one place after the other, and what may stand at each."""
+"""Confusion networks (Mangu et al. 2000): a sequence of bins with alternative words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,28 +9,20 @@ from asr.decode.path_segments import Segment
 
 @dataclass(frozen=True)
 class Bin:
-    """A place of a confusion network.
+    """A bin of a confusion network."""
 
-    Attributes
-    ----------
-    words : tuple of (str, float)
-        What may stand there and how probable it is, what is taken to stand there first; "" is nothing.
-    begin, end : float
-        Frames, or another unit of time that a whole network shares; expected over the words there.
-    """
-
-    words: tuple[tuple[str, float], ...]
-    begin: float
-    end: float
+    words: tuple[tuple[str, float], ...]  # words and probabilities, the chosen one first; "" for no word
+    begin: float  # frames, or the network's unit of time; expected over the words
+    end: float  # the same for the end
 
 
 def spoken(places: Iterable[Bin]) -> list[Bin]:
-    """The places where a word stands, and not nothing."""
+    """Return the bins whose chosen word is not ""."""
     return [place for place in places if place.words[0][0]]
 
 
 def spoken_segments(places: Iterable[Bin]) -> list[Segment]:
-    """The first words of the places with their probabilities; times are rounded to units, such that none overlap."""
+    """Return the chosen words with their probabilities; times are rounded to units without overlap."""
     found: list[Segment] = []
     said = spoken(places)
     for place, following in zip_longest(said, said[1:]):

@@ -1,9 +1,9 @@
-"""Subsets of junctions that say the same words: determinisation over word sequences, best first (Povey et al. 2012).
+"""Determinization over word sequences, best first (Povey et al. 2012).
 
-A subset holds every junction that a word sequence reaches within the beam, each with the score of its best path less
-what the best complete path of the subset has in common. Subsets are opened in the order of their best complete paths,
-so what stays closed when room runs out is worse than all that was opened. Of all paths with the same words the best is
-found by the steps back that are kept with every arc.
+A subset has every junction that a word sequence reaches within the beam, each with the score of its best path relative
+to the best complete path of the subset. Subsets are expanded in the order of their best complete paths, so those left
+out for lack of memory are worse than all others. Back pointers of every arc give the best of all paths with the same
+words.
 """
 
 from dataclasses import dataclass
@@ -18,39 +18,25 @@ from asr.lattices.links import TraceLinks
 from discriminants.util.numba_cache import njit
 
 QUANTUM = 1e-4
-"""Scores that differ by less are the same when subsets are compared."""
+"""Scores that differ by less are equal when subsets are compared."""
 MAX_ELEMENTS = 8_000_000
-"""Junctions of all subsets and steps back along all arcs, of 12 and 16 bytes."""
+"""Limit on junctions of all subsets (12 bytes) plus back pointers of all arcs (16 bytes)."""
 
 
 @dataclass(frozen=True)
 class WordSteps:
-    """Words between elements of subsets, as the best paths of all word sequences take them.
+    """Words between elements of subsets on the best paths of all word sequences."""
 
-    Attributes
-    ----------
-    source, target : int64 (n_steps,)
-        Elements.
-    link : int64 (n_steps,)
-        Number among all links of the one that has the word.
-    junction : int32 (n_elements,)
-        Token of every element.
-    n_first : int
-        The elements below are those that no word precedes.
-    beam : float
-        All word sequences less than this below the best one are there.
-    """
-
-    source: np.ndarray
-    target: np.ndarray
-    link: np.ndarray
-    junction: np.ndarray
-    n_first: int
-    beam: float
+    source: np.ndarray  # int64 (n_steps,); element
+    target: np.ndarray  # int64 (n_steps,); element
+    link: np.ndarray  # int64 (n_steps,); number of the word's link
+    junction: np.ndarray  # int32 (n_elements,); token of every element
+    n_first: int  # elements below this are not preceded by a word
+    beam: float  # word sequences less than this below the best one are complete
 
 
 def word_steps(links: TraceLinks, heads: np.ndarray, ways: EpsilonPaths) -> WordSteps:
-    """Determinise. `heads` are sorted tokens, the first one of the utterance among them, and `ways` their ways."""
+    """Determinize; `heads` are sorted tokens, including the first of the utterance, and `ways` their ways."""
     spoken = np.flatnonzero(links.word >= 0)  # sorted by token
     n_tokens = len(links.frame)
     sources = np.repeat(np.arange(n_tokens), np.diff(links.start))[spoken]
@@ -96,7 +82,7 @@ def _same(tokens, values, n, element_token, element_score, low, high):
 
 
 class EpsilonWays(NamedTuple):
-    """The best ways without a word from heads to junctions, as of `EpsilonPaths`."""
+    """The best ways without a word from heads to junctions, as in `EpsilonPaths`."""
 
     start: np.ndarray
     junction: np.ndarray
@@ -104,77 +90,39 @@ class EpsilonWays(NamedTuple):
 
 
 class WordLinks(NamedTuple):
-    """The links with words, sorted by the junction that they leave.
+    """The links with words, sorted by their junction."""
 
-    Attributes
-    ----------
-    start : int64 (n_tokens + 1,)
-        Links from junction i are `start[i]:start[i + 1]`.
-    word, head : int32 (n_links,)
-        Word, and number of the head that the link leads to.
-    total : float64 (n_links,)
-        Score, as the search adds it.
-    """
-
-    start: np.ndarray
-    word: np.ndarray
-    head: np.ndarray
-    total: np.ndarray
+    start: np.ndarray  # int64 (n_tokens + 1,); links from junction i are `start[i]:start[i + 1]`
+    word: np.ndarray  # int32 (n_links,)
+    head: np.ndarray  # int32 (n_links,); number of the target head
+    total: np.ndarray  # float64 (n_links,); score of the search
 
 
 class Subsets(NamedTuple):
-    """The subsets found so far and a hash table of them; all arrays have room at their ends.
+    """The subsets found so far and a hash table of them; all arrays have room at their ends."""
 
-    Attributes
-    ----------
-    start : int64
-        Elements of subset i are `start[i]:start[i + 1]`.
-    deficit : float64
-        Score of the best complete path through the subset, less that of the best of all; at most 0.
-    opened : bool
-        Whether the arcs from the subset are known.
-    next_in_slot : int64
-        Next subset in the same slot of the hash table, -1 for none.
-    junction : int32
-        Token of every element.
-    score : float64
-        Of the best path to every element, less what the best complete path of the subset has in common.
-    slot : int64
-        First subset of every slot of the hash table, -1 for none.
-    """
-
-    start: np.ndarray
-    deficit: np.ndarray
-    opened: np.ndarray
-    next_in_slot: np.ndarray
-    junction: np.ndarray
-    score: np.ndarray
-    slot: np.ndarray
+    start: np.ndarray  # elements of subset i are `start[i]:start[i + 1]`
+    deficit: np.ndarray  # score of its best complete path minus the best of all; at most 0
+    opened: np.ndarray  # whether the outgoing arcs are known
+    next_in_slot: np.ndarray  # next subset in the same hash slot, -1 for none
+    junction: np.ndarray  # token of every element
+    score: np.ndarray  # of the best path to every element, minus the subset's best complete path
+    slot: np.ndarray  # first subset of every hash slot, -1 for none
 
 
 class SubsetArcs(NamedTuple):
-    """The arcs between subsets, each with a step back from every element of its target; with room at the ends.
+    """The arcs between subsets, with a back pointer from every element of the target and room at the ends."""
 
-    Attributes
-    ----------
-    target : int64
-        Subset that the arc leads to.
-    start : int64
-        Steps of arc i are `start[i]:start[i + 1]`.
-    element, link : int64
-        Element that the step leads back to, and the link with the word.
-    """
-
-    target: np.ndarray
-    start: np.ndarray
-    element: np.ndarray
-    link: np.ndarray
+    target: np.ndarray  # subset
+    start: np.ndarray  # back pointers of arc i are `start[i]:start[i + 1]`
+    element: np.ndarray  # source element
+    link: np.ndarray  # link with the word
 
 
 class BestEntries(NamedTuple):
-    """The best path so far to every head or junction: its score, and the element and link that it came by.
+    """The best path so far to every head or junction: its score (-inf for none), source element and link.
 
-    The score is -inf where no path leads; `found` lists the places where one does, in its first entries.
+    The first entries of `found` are the numbers that have a path.
     """
 
     score: np.ndarray
@@ -193,7 +141,7 @@ def _no_subsets():
 
 @njit(cache=True, nogil=True)
 def _with_room_for_subset(subsets, n_subsets, n_elements):
-    """The same subsets with room for one more of `n_elements`."""
+    """Return the same subsets with room for one more of `n_elements`."""
     start, deficit, opened, next_in_slot, junction, score, slot = subsets
     if n_subsets + 2 >= len(start):
         start, deficit, next_in_slot = grown(start), grown(deficit), grown(next_in_slot)
@@ -205,7 +153,7 @@ def _with_room_for_subset(subsets, n_subsets, n_elements):
 
 @njit(cache=True, nogil=True)
 def _with_more_slots(subsets, n_subsets):
-    """The same subsets in a larger hash table."""
+    """Return the same subsets with a larger hash table."""
     start, deficit, opened, next_in_slot, junction, score, slot = subsets
     slot = np.full(4 * len(slot), -1, np.int64)
     for number in range(n_subsets):
@@ -223,7 +171,7 @@ def _slot_of(junctions, scores, n, n_slots):
 
 @njit(cache=True, nogil=True)
 def _find_subset(subsets, place, junctions, scores, n):
-    """The subset with the first `n` of these elements, or -1; `place` is their slot of the hash table."""
+    """Return the subset with the first `n` of these elements, or -1; `place` is their hash slot."""
     start, _, _, next_in_slot, junction, score, slot = subsets
     number = slot[place]
     while number >= 0 and not _same(junctions, scores, n, junction, score, start[number], start[number + 1]):
@@ -255,7 +203,7 @@ def _no_arcs():
 
 @njit(cache=True, nogil=True)
 def _with_room_for_arc(arcs, n_arcs, n_steps):
-    """The same arcs with room for one more of `n_steps`."""
+    """Return the same arcs with room for one more of `n_steps`."""
     target, start, element, link = arcs
     if n_arcs + 1 >= len(start):
         target, start = grown(target), grown(start)
@@ -266,7 +214,7 @@ def _with_room_for_arc(arcs, n_arcs, n_steps):
 
 @njit(cache=True, nogil=True)
 def _add_arc(arcs, number, target, junctions, n, best):
-    """Write arc `number`, for which there is room, with a step back from each of the junctions."""
+    """Write arc `number`, for which there is room, with a back pointer from each of the junctions."""
     element, link = arcs.element, arcs.link
     best_element, best_link = best.element, best.link
     arcs.target[number] = target
@@ -279,7 +227,7 @@ def _add_arc(arcs, number, target, junctions, n, best):
 
 @njit(cache=True, nogil=True)
 def _word_arcs(subsets, subset, links):
-    """Word, link, head, element and score of all links with words from the elements of a subset."""
+    """Return word, link, head, element and score of all links with words from the elements of a subset."""
     first, last = subsets.start[subset], subsets.start[subset + 1]
     junction_of, score_of = subsets.junction, subsets.score
     start, word, head, total = links
@@ -322,7 +270,7 @@ def _enter_heads(order, position, words, numbers, heads, elements, scores, at_he
 
 @njit(cache=True, nogil=True)
 def _clear(best, n):
-    """Empty the first `n` places found."""
+    """Reset the first `n` entries found."""
     score, found = best.score, best.found
     for i in range(n):
         score[found[i]] = -np.inf
@@ -330,7 +278,7 @@ def _clear(best, n):
 
 @njit(cache=True, nogil=True)
 def _follow_ways(at_heads, n_heads, ways, at_junctions, backward):
-    """Pass the paths at heads, which are empty afterwards, on to junctions.
+    """Pass the paths at heads on to junctions, and reset the heads.
 
     Returns the number of junctions found and the score of the best complete path.
     """
@@ -356,7 +304,7 @@ def _follow_ways(at_heads, n_heads, ways, at_junctions, backward):
 
 @njit(cache=True, nogil=True)
 def _within_beam(at_junctions, n, backward, common, beam):
-    """The junctions within the beam, sorted, with their scores less the common part, and their number."""
+    """Return the junctions within the beam, sorted, their scores minus the common part, and their number."""
     best = at_junctions.score
     found = at_junctions.found[:n]
     junctions = found[np.argsort(found, kind="mergesort")]  # one sort is compiled for this and for words
@@ -373,7 +321,7 @@ def _within_beam(at_junctions, n, backward, common, beam):
 
 @njit(cache=True, nogil=True)
 def _arcs_by_target(arcs, n_arcs, n_subsets):
-    """Arcs sorted by their targets, by counting; those to subset i are `order[start[i]:start[i + 1]]`."""
+    """Return arcs sorted by target, by counting; those to subset i are `order[start[i]:start[i + 1]]`."""
     start = np.zeros(n_subsets + 1, np.int64)
     for arc in range(n_arcs):
         start[arcs.target[arc] + 1] += 1
@@ -389,7 +337,7 @@ def _arcs_by_target(arcs, n_arcs, n_subsets):
 
 @njit(cache=True, nogil=True)
 def _steps_of_best_paths(subsets, n_subsets, arcs, n_arcs, end):
-    """Source, target and link of the steps on the best path of some word sequence, found from the ends backward."""
+    """Return source, target and link of the steps on best paths of word sequences, traced back from the ends."""
     into, into_start = _arcs_by_target(arcs, n_arcs, n_subsets)
     n_elements = subsets.start[n_subsets]
     needed = np.zeros(n_elements, np.bool_)
@@ -430,9 +378,9 @@ def _no_entries(n):
 
 @njit(cache=True, nogil=True)
 def _determinized(ways, links, backward, first_head, beam, most_elements):
-    """Open subsets, best first, until none waits or there is no room; then follow their arcs back.
+    """Expand subsets, best first, until all are expanded or memory runs out; then trace back their arcs.
 
-    Subset -1 stands before the first one: a single arc leads from it to `first_head`.
+    Subset -1 is before the first one: a single arc leads from it to `first_head`.
     """
     subsets, n_subsets = _no_subsets(), np.int64(0)
     arcs, n_arcs = _no_arcs(), np.int64(0)

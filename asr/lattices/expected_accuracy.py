@@ -1,4 +1,4 @@
-"""How many frames a lattice is expected to get right, and how that changes with the scores of the states."""
+"""Expected number of correct frames of a lattice, and its derivative by the states' scores."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from discriminants.util.numba_cache import njit
 
 
 def token_states(trellis: Trellis, graph: StateGraph, topology: Topology) -> np.ndarray:
-    """The state that every token of the links of a trellis is in, int32 (n_tokens + 1,); -1 for nodes and the end."""
+    """Return the state of every token of a trellis' links, int32 (n_tokens + 1,); -1 for nodes and the end."""
     layer = np.repeat(np.arange(len(trellis.layer_start) - 1), np.diff(trellis.layer_start))
     states = np.full(len(layer) + 1, -1, np.int32)
     arcs = np.flatnonzero(layer % 2 == 1)
@@ -21,29 +21,16 @@ def token_states(trellis: Trellis, graph: StateGraph, topology: Topology) -> np.
 def expected_accuracy(
     links: TraceLinks, states: np.ndarray, right: np.ndarray, *, scale: float
 ) -> tuple[float, np.ndarray]:
-    """The number of frames that a path is expected to be right in, and its derivative.
+    """Return the expected number of correct frames of a path, and its derivative, float64 (n_frames, n_states).
 
-    Paths are as probable as their scores times `scale` say. The derivative by the scaled score of state s in frame t
-    is gamma_t(s) (A_t(s) - A), with gamma the probability that a path is there, A_t(s) what the paths through it are
-    expected to get right, and A what all are (minimum phone error: Povey and Woodland 2002; minimum Bayes risk over
-    states: Gibson and Hain 2006).
+    Path probabilities are proportional to exp(scale * score). The derivative by the scaled score of state s in frame t
+    is gamma_t(s) (A_t(s) - A), where gamma is the posterior of the state, A_t(s) the expected accuracy of paths through
+    it, and A that of all paths (minimum phone error: Povey and Woodland 2002; minimum Bayes risk over states: Gibson
+    and Hain 2006). Its rows sum to zero.
 
-    Parameters
-    ----------
-    links : TraceLinks
-        Of a trellis.
-    states : int32 (n_tokens,)
-        As `token_states` gives them.
-    right : bool (n_frames, n_states)
-        Whether a state counts as right in a frame.
-    scale : float
-        Of the scores; that of the grammar divides, so that its probabilities are as they were.
-
-    Returns
-    -------
-    accuracy : float
-    slopes : float64 (n_frames, n_states)
-        Every row sums to zero.
+    `links`: of a trellis. `states`, int32 (n_tokens,): from `token_states`. `right`, bool (n_frames, n_states): whether
+    a state is correct in a frame. `scale`: factor on the scores; 1 / lm_scale leaves the grammar's probabilities
+    unscaled.
     """
     return _expected(
         links.start, links.target, links.total, links.initial, links.frame, states, np.asarray(right, np.bool_), scale
@@ -52,7 +39,7 @@ def expected_accuracy(
 
 @njit(cache=True, nogil=True)
 def _mixed(log_weight, value, other_log_weight, other_value):
-    """The sum of two weights, by their logarithms, and the mean of the values so weighted."""
+    """Add two weights in the log domain, and return the weighted mean of the values."""
     if log_weight == -np.inf:
         return other_log_weight, other_value
     highest = max(log_weight, other_log_weight)
@@ -63,7 +50,8 @@ def _mixed(log_weight, value, other_log_weight, other_value):
 @njit(cache=True, nogil=True)
 def _expected(start, target, total, initial, frame, state, right, scale):
     n_tokens = len(state)
-    forward, before = np.full(n_tokens, -np.inf), np.zeros(n_tokens)  # logarithm; frames right up to the token, it too
+    # logarithm; correct frames up to and including the token
+    forward, before = np.full(n_tokens, -np.inf), np.zeros(n_tokens)
     forward[initial] = 0.0
     for i in range(n_tokens):
         if forward[i] == -np.inf:
@@ -72,7 +60,7 @@ def _expected(start, target, total, initial, frame, state, right, scale):
             j = target[link]
             gained = 1.0 if state[j] >= 0 and right[frame[j], state[j]] else 0.0
             forward[j], before[j] = _mixed(forward[j], before[j], forward[i] + scale * total[link], before[i] + gained)
-    backward, after = np.full(n_tokens, -np.inf), np.zeros(n_tokens)  # and behind the token
+    backward, after = np.full(n_tokens, -np.inf), np.zeros(n_tokens)  # and after the token
     backward[n_tokens - 1] = 0.0
     for i in range(n_tokens - 1, -1, -1):
         for link in range(start[i], start[i + 1]):

@@ -1,4 +1,4 @@
-"""From the tokens of a search to a word lattice, determinised over word sequences with the times of the best paths."""
+"""Word lattices from the tokens of a search, determinized over word sequences, with the times of the best paths."""
 
 from dataclasses import dataclass, replace
 
@@ -17,18 +17,10 @@ from asr.lattices.word_times import TimedWords, WordPath
 
 @dataclass(frozen=True)
 class LatticeBeam:
-    """How far below its best path a lattice reaches.
+    """Limits of a lattice."""
 
-    Attributes
-    ----------
-    width : float
-        Natural log, of scores as the search adds them.
-    density : float
-        Arcs and nodes of the search, for a frame of the utterance, beyond which the beam is narrowed: where hardly
-        anything is recognized, a beam that suits other speech holds millions of sentences.
-    """
-
-    width: float
+    width: float  # natural log of scores below the best path
+    # limit on arcs and nodes of the search per frame, for unclear speech with millions of sentences in the beam
     density: float = np.inf
 
 
@@ -44,17 +36,11 @@ def word_lattice(
     insertion_penalty: float = 0.0,
     filler_penalty: float = 0.0,
 ) -> Lattice:
-    """The lattice of a search.
+    """Return the lattice of a search.
 
-    It holds every word sequence that the search found within the trellis' beam of the best one, once, with the score,
-    the parts of the score and the times of the best of its paths (Povey et al. 2012).
-
-    Parameters
-    ----------
-    path, trellis : BestPath, Trellis
-        From `best_path_and_tokens`; the other parameters are those that it was given.
-    topology : Topology
-        Whose units the graph has.
+    It has every word sequence within the trellis' beam once, with the scores and times of its best path (Povey et al.
+    2012). `path` and `trellis` come from `best_path_and_tokens`, whose arguments the others are. `topology` has the
+    units of the graph.
     """
     links = trellis_links(
         trellis,
@@ -80,7 +66,7 @@ def word_lattice(
 
 
 def _any_state(scores: np.ndarray) -> np.ndarray:
-    """Logarithm of the mean of exp(score) over the states, float64 (n_frames,)."""
+    """Return the logarithm of the mean of exp(score) over the states, float64 (n_frames,)."""
     highest = scores.max(axis=1, keepdims=True)
     mean = np.exp(scores - highest).mean(axis=1, dtype=np.float64)
     return np.asarray(np.log(mean) + highest[:, 0])
@@ -95,7 +81,7 @@ def _words_of(path: BestPath, graph: StateGraph) -> tuple[str, ...]:
 
 
 def _timed(links: TraceLinks, steps: WordSteps, n_frames: int) -> TimedWords:
-    """Every step taken, in the order of time, from each of the ways that lead to its source."""
+    """Take every step in the order of time, from each of the ways that lead to its source."""
     heads = np.append(links.target[steps.link], links.initial)
     unique_heads, head_number = np.unique(heads, return_inverse=True)
     ways = best_ways(links, unique_heads, detailed=True)

@@ -1,9 +1,9 @@
 """Kaldi's text form of compact lattices, as `lattice-copy ark:in.lats ark,t:out` writes them.
 
-An utterance is a line with its name, lines `source target word grammar,acoustic,frames` and `node grammar,acoustic,`
-of the ends, and an empty line. Scores are costs, negative natural logarithms, unscaled. Kaldi has the numbers of
-transitions in the third place, one a frame, joined by `_`; here stands a 1 for each, so that Kaldi's tools find the
-times. The word insertion penalty is in none of the scores.
+An utterance is a line with its name, lines `source target word grammar,acoustic,frames` and, for final nodes, `node
+grammar,acoustic,`, and an empty line. Scores are costs, negative natural logarithms, unscaled. Kaldi's third field has
+the transition ids, one per frame, joined by `_`; here each is 1, so that Kaldi's tools find the times. The scores do
+not include the word insertion penalty.
 """
 
 import re
@@ -23,10 +23,7 @@ _MAX_SCORE = 1e12
 
 
 def write_kaldi_lattices(path: Path | str, lattices: Mapping[str, Lattice]) -> None:
-    """Write lattices by utterance.
-
-    Raises CorpusError for a name that cannot stand in such a file.
-    """
+    """Write lattices by utterance; CorpusError for an invalid name."""
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for name, lattice in lattices.items():
             fault = fault_in_key(name)
@@ -55,12 +52,9 @@ def _weight(acoustic: float, grammar: float, n_frames: int) -> str:
 def read_kaldi_lattices(
     path: Path | str, *, lm_scale: float = 1.0, insertion_penalty: float = 0.0
 ) -> Iterator[tuple[str, Lattice]]:
-    """Utterance and lattice of each in a file written by `write_kaldi_lattices`; scale and penalty are not in it.
+    """Yield utterance and lattice from a file of `write_kaldi_lattices`, which does not have scale and penalty.
 
-    Raises
-    ------
-    CorpusError
-        With file and line, for what is no such file, and for an utterance that is there twice.
+    Raises CorpusError with file and line for a malformed file or a repeated utterance.
     """
     name: str | None = None
     begun = 0

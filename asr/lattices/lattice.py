@@ -13,50 +13,26 @@ from asr.util.errors import DecodeError
 class Lattice:
     """Words between points of time.
 
-    Nodes are numbered such that arcs lead to higher ones; every path begins at node 0. No two paths have the same
-    words.
-
-    Attributes
-    ----------
-    words : tuple of str
-        Name of every word number.
-    node_frame : int32 (n_nodes,)
-        Frame at which the word before ended.
-    source, target, word : int32 (n_arcs,)
-        Sorted by source. The word ends at the frame of the target.
-    begin : int32 (n_arcs,)
-        Frame at which the word begins; a pause may lie between that of the source and it.
-    acoustic, grammar : float64 (n_arcs,)
-        Natural log scores: states and transitions from the end of the word before, unscaled; the grammar's.
-    final_acoustic, final_grammar : float64 (n_nodes,)
-        What ending there adds; -inf where no path ends.
-    n_frames : int
-    lm_scale, insertion_penalty : float
-        What the search multiplied the grammar's scores with, and added for every word.
-    beam : float
-        All word sequences that the search found less than this below the best one are there.
-    first : tuple of str
-        Words of the decoder's path; of paths with equal scores it counts as the best.
-    any_state : float64 (n_frames,), optional
-        Acoustic score of every frame in no state in particular: the logarithm of the mean of what all states give it.
-        None of a lattice read from a file, which does not tell.
+    Arcs lead to higher-numbered nodes; every path begins at node 0. No two paths have the same words.
     """
 
-    words: tuple[str, ...]
-    node_frame: np.ndarray
-    source: np.ndarray
-    target: np.ndarray
-    word: np.ndarray
-    begin: np.ndarray
+    words: tuple[str, ...]  # name of every word number
+    node_frame: np.ndarray  # int32 (n_nodes,); end frame of the word before
+    source: np.ndarray  # int32 (n_arcs,); sorted
+    target: np.ndarray  # int32 (n_arcs,); the word ends at its frame
+    word: np.ndarray  # int32 (n_arcs,)
+    begin: np.ndarray  # int32 (n_arcs,); first frame of the word; a pause may precede it
+    # float64 (n_arcs,); natural log of states and transitions since the end of the word before, unscaled
     acoustic: np.ndarray
-    grammar: np.ndarray
-    final_acoustic: np.ndarray
-    final_grammar: np.ndarray
+    grammar: np.ndarray  # float64 (n_arcs,); natural log, unscaled
+    final_acoustic: np.ndarray  # float64 (n_nodes,); -inf if not final
+    final_grammar: np.ndarray  # float64 (n_nodes,); -inf if not final
     n_frames: int
-    lm_scale: float
-    insertion_penalty: float
-    beam: float
-    first: tuple[str, ...]
+    lm_scale: float  # factor of the search on grammar scores
+    insertion_penalty: float  # added by the search for every word
+    beam: float  # all word sequences of the search less than this below the best are included
+    first: tuple[str, ...]  # words of the decoder's path; the best of paths with equal scores
+    # float64 (n_frames,), optional; log mean likelihood over all states; None if read from a file
     any_state: np.ndarray | None = None
 
     @property
@@ -71,23 +47,23 @@ class Lattice:
 
     @cached_property
     def score(self) -> np.ndarray:
-        """Of every arc as the search adds it, float64 (n_arcs,)."""
+        """Score of every arc in the search, float64 (n_arcs,)."""
         return self.acoustic + self.lm_scale * self.grammar + self.insertion_penalty
 
     @cached_property
     def final_score(self) -> np.ndarray:
-        """Of ending at every node, float64 (n_nodes,)."""
+        """Score of ending at every node, float64 (n_nodes,)."""
         ends = self.final_acoustic > -np.inf
         return np.where(ends, self.final_acoustic + self.lm_scale * np.where(ends, self.final_grammar, 0.0), -np.inf)
 
     @cached_property
     def arc_start(self) -> np.ndarray:
-        """Arcs that leave node n are `arc_start[n]:arc_start[n + 1]`, int64 (n_nodes + 1,)."""
+        """Arcs from node n are `arc_start[n]:arc_start[n + 1]`, int64 (n_nodes + 1,)."""
         return np.searchsorted(self.source, np.arange(self.n_nodes + 1))
 
     @cached_property
     def forward(self) -> np.ndarray:
-        """Score of the best way to every node, float64 (n_nodes,)."""
+        """Score of the best path to every node, float64 (n_nodes,)."""
         best = np.full(self.n_nodes, -np.inf)
         best[0] = 0.0
         for source, target, score in zip(self.source.tolist(), self.target.tolist(), self.score.tolist(), strict=True):
@@ -96,7 +72,7 @@ class Lattice:
 
     @cached_property
     def backward(self) -> np.ndarray:
-        """Score of the best way from every node to an end, float64 (n_nodes,)."""
+        """Score of the best path from every node to an end, float64 (n_nodes,)."""
         best = self.final_score.copy()
         arcs = zip(self.source[::-1].tolist(), self.target[::-1].tolist(), self.score[::-1].tolist(), strict=True)
         for source, target, score in arcs:
@@ -105,11 +81,11 @@ class Lattice:
 
     @property
     def best_score(self) -> float:
-        """Of the best path."""
+        """Score of the best path."""
         return float(self.backward[0])
 
     def segments(self, arcs: np.ndarray) -> list[Segment]:
-        """The words of a path with their times in frames."""
+        """Return the words of a path with their times in frames."""
         return [
             Segment(self.words[word], begin, end)
             for word, begin, end in zip(
@@ -126,7 +102,7 @@ class Lattice:
         return arcs
 
     def path(self, words: tuple[str, ...]) -> np.ndarray | None:
-        """The arcs of the path with these words, int64 (n,); None where there is none."""
+        """Return the arcs of the path with these words, int64 (n,), or None."""
         steps: list[dict[int, int]] = []  # node reached -> arc that led there
         reached = {0: -1}
         for word in words:
@@ -147,13 +123,7 @@ class Lattice:
         return np.asarray(arcs[::-1], np.int64)
 
     def pruned(self, beam: float) -> "Lattice":
-        """Only arcs on paths at most `beam` below the best one.
-
-        Raises
-        ------
-        DecodeError
-            If there is no path.
-        """
+        """Keep only arcs on paths at most `beam` below the best one; DecodeError without a path."""
         best = self.best_score
         if not best > -np.inf:
             raise DecodeError("the lattice has no path from its first node to an end")

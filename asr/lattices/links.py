@@ -1,4 +1,4 @@
-"""The links between the tokens of a trellis, with acoustic and grammar scores apart."""
+"""Links between the tokens of a trellis, with separate acoustic and grammar scores."""
 
 from dataclasses import dataclass
 
@@ -16,41 +16,20 @@ NO_EVENT, BEGIN, PAUSE = 0, 1, 2
 
 @dataclass(frozen=True)
 class TraceLinks:
-    """Tokens, numbered such that every link leads to a higher one; the highest is the end of the utterance.
+    """Tokens and links; links lead to higher-numbered tokens, and the highest is the end of the utterance."""
 
-    Attributes
-    ----------
-    start : int64 (n_tokens + 1,)
-        Links of token i are `start[i]:start[i + 1]`.
-    target, word : int32 (n_links,)
-        Where it leads, and the word that it carries or -1.
-    event : uint8 (n_links,)
-        `BEGIN` where a word begins, `PAUSE` where a pause or silence does.
-    acoustic, grammar, total : float64 (n_links,)
-        States and transitions, with the penalty for phones of a filler; the grammar's natural logarithm; both as the
-        search adds them.
-    frame : int32 (n_tokens,)
-        Frame before which a node is reached, or an arc is active in.
-    forward, backward : float64 (n_tokens,)
-        As of `Trellis`.
-    initial : int
-        The token that every path begins with.
-    beam : float
-        Links that only paths further below the best one need are left out.
-    """
-
-    start: np.ndarray
-    target: np.ndarray
-    word: np.ndarray
-    event: np.ndarray
-    acoustic: np.ndarray
-    grammar: np.ndarray
-    total: np.ndarray
-    frame: np.ndarray
-    forward: np.ndarray
-    backward: np.ndarray
-    initial: int
-    beam: float
+    start: np.ndarray  # int64 (n_tokens + 1,); links of token i are `start[i]:start[i + 1]`
+    target: np.ndarray  # int32 (n_links,)
+    word: np.ndarray  # int32 (n_links,); -1 for none
+    event: np.ndarray  # uint8 (n_links,); `BEGIN` of a word, `PAUSE` for a pause or silence
+    acoustic: np.ndarray  # float64 (n_links,); states, transitions and filler penalty
+    grammar: np.ndarray  # float64 (n_links,); natural log
+    total: np.ndarray  # float64 (n_links,); both as the search adds them
+    frame: np.ndarray  # int32 (n_tokens,); frame of an arc; frame after a node
+    forward: np.ndarray  # float64 (n_tokens,); see `Trellis`
+    backward: np.ndarray  # float64 (n_tokens,); see `Trellis`
+    initial: int  # first token of every path
+    beam: float  # links only on paths further below the best are left out
 
 
 def trellis_links(
@@ -64,7 +43,7 @@ def trellis_links(
     insertion_penalty: float,
     filler_penalty: float = 0.0,
 ) -> TraceLinks:
-    """The links of a trellis; the other arguments are those of the search that left it."""
+    """Return the links of a trellis; the other arguments are those of its search."""
     n_layers = len(trellis.layer_start) - 1
     order = _in_order(
         trellis.layer_start, trellis.place, graph.jump_start, graph.jump_end, np.full(graph.n_nodes, -1, np.int32)
@@ -118,7 +97,7 @@ def trellis_links(
 
 @njit(cache=True, nogil=True)
 def _in_order(layer_start, place, jump_start, jump_end, depth):
-    """Numbers of the tokens with the nodes of each layer such that jumps lead forward; `depth` holds -1 for all."""
+    """Sort the nodes of each layer so that jumps lead forward; all of `depth` is -1."""
     order = np.arange(len(place))
     for layer in range(0, len(layer_start) - 1, 2):
         low, high = layer_start[layer], layer_start[layer + 1]
@@ -150,14 +129,14 @@ def _in_order(layer_start, place, jump_start, jump_end, depth):
 
 @njit(cache=True, nogil=True)
 def _number_tokens(token_at, place, low, high):
-    """Write the numbers of the tokens of a layer, `low` to `high`, to their nodes or arcs."""
+    """Write the numbers of the tokens `low` to `high` of a layer to their nodes or arcs."""
     for i in range(low, high):
         token_at[place[i]] = i
 
 
 @njit(cache=True, nogil=True)
 def _forget_tokens(token_at, place, low, high):
-    """Undo `_number_tokens`: -1 where no token is."""
+    """Undo `_number_tokens`: write -1."""
     for i in range(low, high):
         token_at[place[i]] = -1
 

@@ -1,9 +1,9 @@
-"""Words with the least expected word errors, and the confusion network around them (Xu et al. 2011).
+"""Minimum Bayes risk decoding and its confusion network (Xu et al. 2011).
 
-A sentence is improved word by word: of every place, gamma(place, word) is the probability that the word stands there in
-an alignment of the lattice's sentences with the present one, with the fewest edits (algorithms 2 and 3 of the paper).
-The most probable word of each place, or none, makes the next sentence, until nothing changes. The expected number of
-edits never rises. What is said of every place in the end is a confusion network.
+A sentence is improved iteratively. For each place, gamma(place, word) is the probability of the word in an alignment of
+the lattice's sentences with the current one, with the fewest edits (algorithms 2 and 3). The most probable word of each
+place, or none, forms the next sentence, until nothing changes. The expected number of edits never increases. The final
+probabilities form a confusion network.
 """
 
 from dataclasses import dataclass
@@ -19,27 +19,19 @@ from discriminants.util.numba_cache import njit
 
 _MAX_ROUNDS = 20
 MAX_CELLS = 40_000_000
-"""Nodes times places, of 16 bytes each; a lattice of long audio with more is pruned until there are no more."""
+"""Nodes times places, of 16 bytes each; larger lattices of long audio are pruned."""
 _LEAST = 1e-6
-"""Words less probable than this are not listed."""
+"""Words with a smaller probability are not listed."""
 DELTA = 1e-5
-"""Added to the cost of a word without a place, so that it rather stands where a place is for it (section 5.3)."""
+"""Added to the cost of an insertion, so that words prefer existing places (section 5.3)."""
 
 
 @dataclass(frozen=True)
 class MbrResult:
-    """What minimizing the risk gave.
+    """Result of minimum Bayes risk decoding."""
 
-    Attributes
-    ----------
-    places : tuple of Place
-        The confusion network; places between words, where most probably nothing stands, are there if a word may.
-    risk : float
-        Expected word errors of the words.
-    """
-
-    places: tuple[Bin, ...]
-    risk: float
+    places: tuple[Bin, ...]  # the confusion network, including bins between words with possible insertions
+    risk: float  # expected word errors
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -48,15 +40,15 @@ class MbrResult:
 
     @property
     def segments(self) -> list[Segment]:
-        """The most probable words with their probabilities; times are rounded to frames, such that none overlap."""
+        """The most probable words with their probabilities; times are rounded to frames without overlap."""
         return spoken_segments(self.places)
 
 
 def mbr_decode(lattice: Lattice, scale: float | None = None) -> MbrResult:
-    """Minimize the expected word errors, beginning with the best path; `scale` as of `arc_posteriors`.
+    """Minimize the expected word errors, starting from the best path; `scale` as in `arc_posteriors`.
 
-    Memory and time grow with the square of the audio's length: beyond some minutes only the sentences nearest to the
-    best path count (`MAX_CELLS`).
+    Memory and time grow with the square of the audio's length. Beyond some minutes only sentences close to the best
+    path are used (`MAX_CELLS`).
     """
     scale = default_scale(lattice) if scale is None else scale
     beam = min(lattice.beam, 1e3)
@@ -64,7 +56,7 @@ def mbr_decode(lattice: Lattice, scale: float | None = None) -> MbrResult:
         beam *= 0.8
         lattice = lattice.pruned(beam)
     final = np.where(lattice.final_score > -np.inf, scale * lattice.final_score, -np.inf)
-    sentence = lattice.word[n_best(lattice, 1)[0].arcs] + 1  # 0 is nothing
+    sentence = lattice.word[n_best(lattice, 1)[0].arcs] + 1  # 0: no word
     word = (lattice.word + 1).astype(np.int64)
     end = lattice.node_frame[lattice.target].astype(np.float64)
     for _ in range(_MAX_ROUNDS):
@@ -75,7 +67,7 @@ def mbr_decode(lattice: Lattice, scale: float | None = None) -> MbrResult:
             places, len(lattice.words) + 1,
         )  # fmt: skip
         best = gamma.argmax(axis=1)
-        # A word that stood there stays where another is equally probable.
+        # The current word stays if another is equally probable.
         best = np.where(gamma[np.arange(len(places)), places] >= gamma.max(axis=1) - 1e-9, places, best)
         improved = best[best > 0]
         if np.array_equal(improved, sentence):
@@ -97,14 +89,14 @@ def mbr_decode(lattice: Lattice, scale: float | None = None) -> MbrResult:
 
 @njit(cache=True, nogil=True)
 def _expected(source, target, word, begin, end, score, final, places, n_words):
-    """Expected edits, and probabilities (n_places, n_words) of words at places with what these sum of begins and ends.
+    """Return expected edits, word probabilities (n_places, n_words), and sums of begins and ends weighted by them.
 
-    Nodes are numbered in order, and the end that all final nodes lead to without a word is the last.
+    Nodes are in topological order; all final nodes lead to an additional last node without a word.
     """
     n_nodes = len(final)
     n_places = len(places)
     n_arcs = len(source)
-    # Forward probabilities, as logarithms, and then the share of each arc and end in its target.
+    # Forward log probabilities, and then the share of each arc and end in its target.
     alpha = np.full(n_nodes + 1, -np.inf)
     alpha[0] = 0.0
     for arc in range(n_arcs):
@@ -118,7 +110,7 @@ def _expected(source, target, word, begin, end, score, final, places, n_words):
 
     into = np.argsort(target, kind="mergesort")
     into_start = np.searchsorted(target[into], np.arange(n_nodes + 1))
-    # Expected edits of all ways to a node against the first places: cost[node, place], place 0 before the first.
+    # Expected edits of all paths to a node against the first places: cost[node, place], place 0 before the first.
     cost = np.zeros((n_nodes + 1, n_places + 1))
     for place in range(n_places):
         cost[0, place + 1] = cost[0, place] + (0.0 if places[place] == 0 else 1.0)
@@ -174,7 +166,7 @@ def _expected(source, target, word, begin, end, score, final, places, n_words):
                     gamma[place - 1, 0] += mass[place]
                 mass[place] = 0.0
             back[before, 0] += mass[0]
-    for place in range(1, n_places + 1):  # what is left at the first node is aligned with nothing
+    for place in range(1, n_places + 1):  # the rest at the first node is aligned with no word
         for later in range(place, n_places + 1):
             gamma[place - 1, 0] += back[0, later]
     return cost[n_nodes, n_places], gamma, begins, ends
@@ -182,7 +174,7 @@ def _expected(source, target, word, begin, end, score, final, places, n_words):
 
 @njit(cache=True, nogil=True)
 def _edits(before, word, places, row):
-    """Edits of ways that go on with a word, against the first places; `before` without it."""
+    """Compute the edits after one more word against the first places, given those `before` it."""
     row[0] = before[0] + 1.0 + DELTA
     for place in range(1, len(row)):
         own = places[place - 1]

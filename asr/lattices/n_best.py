@@ -1,4 +1,4 @@
-"""The best sentences of a lattice, each once: best first, with the exact score of what is left (Nilsson 1971, A*)."""
+"""N-best sentences of a lattice without repetition, by A* search with exact remaining scores (Nilsson 1971)."""
 
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
@@ -8,25 +8,25 @@ import numpy as np
 from asr.lattices.lattice import Lattice
 
 _DECIMALS = 6
-"""Of scores; the sum of the same numbers in another order is no other score."""
+"""Rounding of scores, because sums in another order differ in rounding."""
 
 
 class Sentence(NamedTuple):
-    """A path: its arcs, int64 (n,), and its score as the search adds it."""
+    """A path: its arcs, int64 (n,), and its score in the search."""
 
     arcs: np.ndarray
     score: float
 
 
 def n_best(lattice: Lattice, n: int) -> list[Sentence]:
-    """The best `n` paths, fewer if there are no more; the decoder's own stands before others of the same score."""
+    """Return the best `n` paths, or fewer; the decoder's own path precedes others of the same score."""
     first = lattice.path(lattice.first)
     backward, start = lattice.backward.tolist(), lattice.arc_start.tolist()
     scores, targets, final = lattice.score.tolist(), lattice.target.tolist(), lattice.final_score.tolist()
     found: list[Sentence] = []
     count = 0
-    # Paths as chains (arc, chain before). Of equal ones the latest goes first, which is the nearest to its end: many
-    # sentences of long audio are equally good.
+    # Paths as chains (arc, chain before). Of equal ones the latest comes first, which is closest to its end: many
+    # sentences of long audio have equal scores.
     waiting: list[tuple[float, int, int, Any, float, bool]] = [(-backward[0], 0, 0, None, 0.0, False)]
     while waiting and len(found) < n:
         _, _, node, chain, score, ended = heappop(waiting)

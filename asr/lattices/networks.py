@@ -1,4 +1,4 @@
-"""Lattices as files have them: nodes with times, links with or without a word, one node at the end or several."""
+"""Networks for lattice files: nodes with times, links with or without a word, one or several final nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from asr.util.errors import AsrError
 
 
 class NetworkLink(NamedTuple):
-    """A link; `word` None is a pause or an end. Scores are natural logarithms."""
+    """A link, without word for a pause or an end. Scores are natural logarithms."""
 
     source: int
     target: int
@@ -21,7 +21,7 @@ class NetworkLink(NamedTuple):
 
 
 class Network(NamedTuple):
-    """Frame of every node, links sorted by source and target, and scores of ending at nodes."""
+    """Frame of every node, links sorted by source and target, and final scores by node."""
 
     frames: Sequence[int]
     links: Sequence[NetworkLink]
@@ -29,10 +29,10 @@ class Network(NamedTuple):
 
 
 def network_of(lattice: Lattice) -> Network:
-    """The network of a lattice, with a link without a word where one begins later than the one before ends."""
+    """Return the network of a lattice, with a link without a word for each pause between words."""
     late = lattice.begin > lattice.node_frame[lattice.source]
     pauses = sorted(set(zip(lattice.source[late].tolist(), lattice.begin[late].tolist(), strict=True)))
-    # A node of a pause comes behind its source.
+    # A pause's node comes after its source.
     order = sorted([(node, 0) for node in range(lattice.n_nodes)] + pauses)
     number = {place: index for index, place in enumerate(order)}
     frames = [int(lattice.node_frame[node]) if begin == 0 else begin for node, begin in order]
@@ -58,13 +58,10 @@ def lattice_from(
     insertion_penalty: float,
     fault: Callable[[str], AsrError],
 ) -> Lattice:
-    """The lattice of a network as `network_of` makes them.
+    """Return the lattice of a network in the form of `network_of`.
 
-    Raises
-    ------
-    AsrError
-        Made by `fault` of a sentence: for a network without nodes, a link that leads to no higher node or back in time,
-        or one without a word that is no pause.
+    Raises the error made by `fault` for a network without nodes, a link to a lower node or back in time, or a link
+    without a word that is not a pause.
     """
     if not network.frames:
         raise fault("has no nodes; expected at least one")

@@ -1,4 +1,4 @@
-"""How good the best sentence of a lattice is: the fewest word errors that any of its paths has."""
+"""Oracle error of a lattice: the fewest word errors of any path."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from asr.lattices.lattice import Lattice
 
 
 def oracle_errors(lattice: Lattice, reference: Sequence[str]) -> int:
-    """Substitutions, deletions and insertions of the path with the fewest of them."""
+    """Return the substitutions, deletions and insertions of the path with the fewest of them."""
     numbers = {word: number for number, word in enumerate(lattice.words)}
     said = np.array([numbers.get(word, -1) for word in reference], np.int64)
     places = np.arange(len(said) + 1)
-    # errors[node, place]: fewest of all ways to the node against so many words of the reference
+    # errors[node, place]: fewest over all paths to the node against the first `place` words of the reference
     errors = np.full((lattice.n_nodes, len(said) + 1), np.inf)
     errors[0, 0] = 0.0
     fewest = np.inf

@@ -1,4 +1,4 @@
-"""How probable the words of a lattice are: forward-backward over its paths."""
+"""Posteriors of the words of a lattice, by forward-backward over its paths."""
 
 from collections.abc import Sequence
 
@@ -10,21 +10,15 @@ from discriminants.util.numba_cache import njit
 
 
 def default_scale(lattice: Lattice) -> float:
-    """By what scores are multiplied before they become probabilities, where nothing was fitted.
+    """Return the default factor on scores before they become probabilities.
 
-    One over the grammar's scale, so that the grammar has weight one (Wessel et al. 2001); at most 1.
+    It is one over the grammar's scale, so that the grammar has weight one (Wessel et al. 2001); at most 1.
     """
     return 1.0 / max(lattice.lm_scale, 1.0)
 
 
 def arc_posteriors(lattice: Lattice, scale: float | None = None) -> np.ndarray:
-    """Probability of every arc, float64 (n_arcs,): the share of the paths through it, each weighted exp(scale * score).
-
-    Parameters
-    ----------
-    scale : float, optional
-        Default: `default_scale`.
-    """
+    """Return arc posteriors, float64 (n_arcs,), with path weights exp(scale * score); default: `default_scale`."""
     scale = default_scale(lattice) if scale is None else scale
     alpha, beta = _forward_backward(
         lattice.source, lattice.target, scale * lattice.score, np.where(
@@ -53,15 +47,11 @@ def _forward_backward(source, target, score, final):
 
 
 def word_posteriors(lattice: Lattice, segments: Sequence[Segment], posterior: np.ndarray) -> list[float]:
-    """Probability of each of some words, given with their times: how probable it is that the word is being said.
+    """Return the posterior of each word, given with its times.
 
-    Of every frame of the word, the posteriors of all arcs with the same word over that frame are summed; the largest
-    sum counts (C_max of Wessel et al. 2001), so that other divisions in time speak for the word and not against it.
-
-    Parameters
-    ----------
-    posterior : float64 (n_arcs,)
-        From `arc_posteriors`.
+    For every frame of the word, the posteriors of all arcs with the same word are summed; the largest sum counts (C_max
+    of Wessel et al. 2001). So the same word with other times adds to the posterior. `posterior`, float64 (n_arcs,),
+    comes from `arc_posteriors`.
     """
     end = lattice.node_frame[lattice.target]
     number = {word: index for index, word in enumerate(lattice.words)}

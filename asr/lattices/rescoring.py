@@ -1,4 +1,4 @@
-"""Another grammar's scores in a lattice, in the place of those that it was found with."""
+"""Rescoring of a lattice with another grammar."""
 
 from dataclasses import replace
 
@@ -12,19 +12,10 @@ from asr.util.errors import GrammarError
 
 
 def rescored(lattice: Lattice, grammar: Grammar, lm_scale: float | None = None) -> Lattice:
-    """The lattice with the grammar's scores: nodes are told apart by the state that the grammar is in.
+    """Return the lattice with the grammar's scores; nodes are split by the state of the grammar.
 
-    Backing off is read exactly: an n-gram that is there counts, and not the way around it.
-
-    Parameters
-    ----------
-    lm_scale : float, optional
-        For the new scores; the lattice's own by default.
-
-    Raises
-    ------
-    GrammarError
-        If no sentence of the lattice is one of the grammar.
+    Back-off is exact: it is not used for a listed n-gram. `lm_scale` applies to the new scores; the default is the
+    lattice's own. Raises GrammarError if the grammar accepts no sentence of the lattice.
     """
     label = [grammar.labels.get(word, 0) for word in lattice.words]
     known: dict[tuple[int, int], tuple[float, int | None]] = {}

@@ -1,7 +1,7 @@
 """Lattices in HTK's standard lattice format (HTK Book 3.4, chapter 20), as HVite writes them.
 
-Words stand on links, with acoustic (`a`) and grammar (`l`) scores in natural logarithms; nodes have times in seconds.
-The header has the scale and the penalty of the search. All ends lead to the last node without a word.
+Words are on links, with acoustic (`a`) and grammar (`l`) scores in natural logarithms; nodes have times in seconds. The
+header has the scale and the penalty of the search. All final nodes lead to the last node without a word.
 """
 
 from bisect import bisect_left
@@ -25,12 +25,8 @@ def write_slf_lattice(
 ) -> None:
     """Write a lattice.
 
-    Parameters
-    ----------
-    utterance : str
-        Its name, for the header.
-    borders : sequence of float, optional
-        Seconds at which each frame begins, and the last one ends (n_frames + 1,); a hundredth a frame by default.
+    `utterance` is the name for the header. `borders`, (n_frames + 1,), has the start of each frame and the end of the
+    last, in seconds; the default is 0.01 s per frame.
     """
     network = network_of(lattice)
     times = [frame / 100 for frame in range(lattice.n_frames + 1)] if borders is None else borders
@@ -56,19 +52,10 @@ def write_slf_lattice(
 
 
 def read_slf_lattice(path: Path | str, *, borders: Sequence[float] | None = None, rate: float = 100.0) -> Lattice:
-    """Read a lattice written by `write_slf_lattice`.
+    """Read a lattice written by `write_slf_lattice`; GrammarError with file and line for a malformed file.
 
-    Parameters
-    ----------
-    borders : sequence of float, optional
-        As there.
-    rate : float
-        Without borders, the frames of a second: 1000 gives times in milliseconds.
-
-    Raises
-    ------
-    GrammarError
-        With file and line, for what is no such file.
+    `borders` is as in `write_slf_lattice`. Without it, `rate` is the number of frames per second: 1000 gives times in
+    milliseconds.
     """
     frames: dict[int, int] = {}
     links: list[NetworkLink] = []

@@ -1,4 +1,4 @@
-"""How well words fit what was heard, by themselves: where a lattice has no better word, it may still be a bad one."""
+"""Acoustic fit of single words: even without a better word in the lattice, a word may be wrong."""
 
 from collections.abc import Sequence
 
@@ -9,20 +9,11 @@ from asr.lattices.lattice import Lattice
 
 
 def word_fits(lattice: Lattice, segments: Sequence[Segment], posterior: np.ndarray) -> np.ndarray:
-    """Acoustic score a frame of words given with their times, less that of no state in particular, float64 (n,).
+    """Return the acoustic score per frame of words with times, minus that of no state in particular, float64 (n,).
 
-    Of the arcs with the word that which shares most frames with it counts, of several the most probable, from the end
-    of the word before: a pause before the word is part of it.
-
-    Parameters
-    ----------
-    posterior : float64 (n_arcs,)
-        Of the arcs, from `arc_posteriors`.
-
-    Raises
-    ------
-    ValueError
-        If the lattice was read from a file, which has no scores of frames.
+    The arc of the word with the largest overlap is used, and of several the most probable. It includes a pause before
+    the word. `posterior`, float64 (n_arcs,), comes from `arc_posteriors`. Raises ValueError if the lattice was read
+    from a file, which lacks scores of frames.
     """
     if lattice.any_state is None:
         raise ValueError("the lattice does not tell what frames score in any state; it was read from a file")

@@ -1,9 +1,9 @@
-"""Where words begin and end in steps from word to word.
+"""Times of words, from steps between words.
 
-A word's link lies where the word is first certain, which may be before its first phone (where states depend on the
-phone that follows) or behind its last. Its times are those of the events: the n-th beginning is that of the n-th word,
-which ends where the next pause or word begins. Steps are taken in the order of time, and each remembers what was not
-settled yet: words without an end, and beginnings without a word.
+A word's link is at the point where the word is certain. This may be before its first phone (with context-dependent
+states) or after its last. Its times come from events: the n-th beginning belongs to the n-th word, which ends at the
+next pause or word. Steps are taken in the order of time, and each keeps the open words without an end and beginnings
+without a word.
 """
 
 from typing import NamedTuple
@@ -14,11 +14,11 @@ from asr.lattices.lattice import Lattice
 from asr.lattices.links import BEGIN, NO_EVENT
 
 _DECIMALS = 6
-"""Of scores; what differs by less is the same."""
+"""Rounding of scores; smaller differences are ignored."""
 
 
 class WordPath(NamedTuple):
-    """What happens between two words: events as (event, frame, acoustic and grammar score before it), the scores."""
+    """A way between two words: events as (event, frame, acoustic and grammar score before it), and its scores."""
 
     events: tuple[tuple[int, int, float, float], ...]
     acoustic: float
@@ -26,7 +26,7 @@ class WordPath(NamedTuple):
 
 
 class OpenWord(NamedTuple):
-    """What is open: the node behind the last settled word, words, (begin, end or -1) of spans, scores since."""
+    """Open words: the node after the last closed word, words, spans (begin, end or -1), and scores since the node."""
 
     node: int
     words: tuple[int, ...]
@@ -44,20 +44,20 @@ class _ClosedWord(NamedTuple):
 
 
 class TimedWords:
-    """Collects the steps of all word sequences and gives the lattice."""
+    """Collects the steps of all word sequences and builds the lattice."""
 
     def __init__(self, n_frames: int) -> None:
         self._n_frames = n_frames
         self._pending: dict[int, dict[object, OpenWord]] = {}  # by element
         self._number: dict[object, int] = {}
-        self._rank: list[tuple[int, int]] = [(-1, 0)]  # in which order the nodes come
+        self._rank: list[tuple[int, int]] = [(-1, 0)]  # order of the nodes
         self._frame: list[int] = [0]
         self._arcs: dict[tuple[int, int, _ClosedWord], None] = {}
         self._final: dict[int, tuple[float, float]] = {}
         self._block, self._last = 0, -1  # steps to one element form a block
 
     def begin(self, element: int, way: WordPath, *, at_end: bool) -> None:
-        """An element that no word precedes."""
+        """Add an element that is not preceded by a word."""
         self._take(OpenWord(0, (), (), 0.0, 0.0), element, None, way, at_end)
 
     def step(
@@ -71,9 +71,9 @@ class TimedWords:
         *,
         at_end: bool,
     ) -> None:
-        """From an element by the link of a word, with its event and scores, and a way to another.
+        """Add a step from an element over a word's link, with its event and scores, and a way to another element.
 
-        Steps must come sorted by where they lead to: all those to an element before any from it.
+        Steps must be sorted by target: all those to an element before any from it.
         """
         if element != self._last:
             self._block, self._last = self._block + 1, element
@@ -125,7 +125,7 @@ class TimedWords:
         node = pending.node
         key = (element, rest)
         for place, one in enumerate(settled):
-            # A node between two words that were settled at once belongs to what follows.
+            # A node between two words that were closed together depends on what follows.
             own = (key, *(_rounded(later) for later in settled[place + 1 :]), one.end)
             target = self._number.setdefault(own, len(self._frame))
             if target == len(self._frame):
@@ -150,7 +150,7 @@ class TimedWords:
         beam: float,
         first: tuple[str, ...],
     ) -> Lattice:
-        """All that was collected; parameters as of `Lattice`."""
+        """Return the lattice; parameters are those of `Lattice`."""
         number = np.empty(len(self._rank), np.int64)
         order = sorted(range(len(self._rank)), key=self._rank.__getitem__)
         number[order] = np.arange(len(order))
