@@ -1,4 +1,4 @@
-"""Which word sequences are possible, and how likely: loops, word pairs, networks and n-grams as weighted automata."""
+"""Grammars as weighted automata: word loops, word pairs, networks and n-grams."""
 
 from asr.grammar.arpa import ArpaModel
 from asr.grammar.arpa_automaton import arpa_grammar

@@ -1,4 +1,4 @@
-"""Words that an n-gram model did not know when it was estimated."""
+"""Words added to an n-gram model after its estimation."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,10 +7,10 @@ from asr.grammar.arpa import LOG10_ZERO, UNKNOWN_WORDS, ArpaModel
 
 
 def with_added_words(model: ArpaModel, words: Iterable[str]) -> ArpaModel:
-    """The model with a unigram for each of `words` that has none, as likely as its rarest word (or `<unk>`).
+    """Add a unigram for each new word, with the probability of `<unk>` or else of the rarest word.
 
-    After every history such a word is reached by backing off. Nothing is renormalized: the sum of the probabilities
-    grows by those of the words added.
+    Such a word is reached from every history by back-off. The model is not renormalized: the sum of the probabilities
+    grows by those of the added words.
     """
     unigrams = dict(model.log_probabilities[0])
     marked = [unigrams[mark,] for mark in sorted(UNKNOWN_WORDS) if (mark,) in unigrams]

@@ -1,4 +1,4 @@
-"""A back-off n-gram model, as the ARPA format states it."""
+"""A back-off n-gram model, as in the ARPA format."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,29 +12,19 @@ Ngram = tuple[str, ...]
 START, END = "<s>", "</s>"
 UNKNOWN_WORDS = frozenset({"<unk>", "<UNK>"})
 LOG10_ZERO = -99.0
-"""What the format writes for a probability of zero; no weight is further from 0, in either direction."""
+"""The format's log probability of zero; no weight has a larger absolute value."""
 MAX_ORDER = 20
 LN10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
 class ArpaModel:
-    """Log probabilities and back-off weights of n-grams (Katz 1987; file format by D. Paul).
+    """Log probabilities and back-off weights of n-grams (Katz 1987; file format by D. Paul)."""
 
-    Attributes
-    ----------
-    log_probabilities : tuple of mappings
-        log_probabilities[k - 1] maps each k-gram (history first, predicted word last) to its log10
-        probability.
-    back_offs : mapping
-        log10 back-off weight of each history that has one; any other has 0, a factor of one.
-    source : str
-        Where the model comes from, for messages.
-    """
-
+    # k-gram (history, then word) to log10 probability, for k = 1, 2, ...
     log_probabilities: tuple[Mapping[Ngram, float], ...]
-    back_offs: Mapping[Ngram, float]
-    source: str = "the n-gram model"
+    back_offs: Mapping[Ngram, float]  # history to log10 back-off weight; 0 for others
+    source: str = "the n-gram model"  # for messages
 
     @property
     def order(self) -> int:
@@ -43,14 +33,14 @@ class ArpaModel:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The unigrams but for the sentence marks and `<unk>`, sorted."""
+        """The unigrams except the sentence marks and `<unk>`, sorted."""
         return tuple(sorted({word for (word,) in self.log_probabilities[0]} - {START, END} - UNKNOWN_WORDS))
 
     def log10_probability(self, history: Sequence[str], word: str) -> float:
-        """log10 p(word | history): the n-gram's own value if listed, else back-off weight plus the value for
-        a shorter history.
+        """Return log10 p(word | history): the listed value, or the back-off weight plus the value for a shorter
+        history.
 
-        Only the last order - 1 words of `history` count. Raises GrammarError for a word that is no unigram.
+        Only the last order - 1 words of `history` are used. Raises GrammarError for a word without unigram.
         """
         context = tuple(history)[max(0, len(history) - self.order + 1) :]
         total = 0.0
@@ -64,7 +54,7 @@ class ArpaModel:
             context = context[1:]
 
     def log10_sentence(self, words: Iterable[str]) -> float:
-        """log10 probability of the sentence `words` with its end, `<s>` being its history."""
+        """Return the log10 probability of the sentence `words` with its end, after `<s>`."""
         history, total = [START], 0.0
         for word in (*words, END):
             total += self.log10_probability(history, word)

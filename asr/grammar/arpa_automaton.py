@@ -1,4 +1,4 @@
-"""An n-gram model as an automaton: one state a history, `#0` arcs to back off (Mohri et al. 2008)."""
+"""An n-gram model as an automaton with one state per history and `#0` arcs for back-off (Mohri et al. 2008)."""
 
 from collections.abc import Iterable
 
@@ -7,29 +7,24 @@ from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.util.errors import GrammarError
 
 MAX_INSERTED = 2
-"""Histories inserted for every n-gram listed; pruning leaves nearly every history of which it leaves what follows."""
+"""Maximum number of inserted histories per listed n-gram; pruned models usually keep the histories of n-grams."""
 ORDER_NAMES = {1: "unigram", 2: "bigram", 3: "trigram"}
 
 
 def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Grammar:
-    """The automaton of a back-off model; with `#0` read as a failure transition it gives the model's own
-    probabilities.
+    """Build the automaton of a back-off model, exact if `#0` is read as a failure transition.
 
-    The sentence start is the start state, `</s>` the final cost. N-grams of a history the model does not list
-    (a pruned model) keep their meaning: the history is inserted with the probability that back-off gives it.
+    The sentence start is the start state, `</s>` the final cost. A missing history of an n-gram (in a pruned model) is
+    inserted with its back-off probability. Raises GrammarError if model and vocabulary share no word, the model cannot
+    end a sentence, or it lacks most histories.
 
     Parameters
     ----------
     model : ArpaModel
     words : iterable of str, optional
-        The vocabulary. Words outside it are dropped without renormalizing, and listed in `left_out`; words of
-        the vocabulary that the model lacks are not in the grammar. Default: all words of the model. `<unk>`
-        is a word only if it is named here.
-
-    Raises
-    ------
-    GrammarError
-        When model and vocabulary share no word, the model never ends a sentence, or it lacks most histories.
+        The vocabulary. The default is all words of the model. Other words of the model are dropped without
+        renormalizing, and listed in `left_out`; words that the model lacks are not in the grammar. `<unk>` is a word
+        only if it is named here.
     """
     unigrams = {word for (word,) in model.log_probabilities[0]}
     if END not in unigrams:
@@ -51,7 +46,7 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
             states.setdefault(history, len(states))
 
     def state_of(history: Ngram) -> int:
-        """The state of the longest suffix of `history` that has one; a longer one has no weight either."""
+        """Return the state of the longest suffix of `history` that has one; a longer one has no weight either."""
         while history not in states:
             history = history[1:]
         return states[history]
@@ -79,10 +74,9 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
 
 
 def _with_prefixes(model: ArpaModel, vocabulary: set[str]) -> dict[Ngram, float]:
-    """The n-grams over `vocabulary`, and every history among their prefixes that the model does not list
-    itself.
+    """Return the n-grams over `vocabulary`, with missing histories of their prefixes inserted.
 
-    `<s>` may only begin an n-gram and `</s>` only end one; others can occur in no sentence.
+    `<s>` may only begin an n-gram and `</s>` only end one.
     """
     first, last = vocabulary | {START}, vocabulary | {END}
     ngrams = {

@@ -1,4 +1,4 @@
-r"""The ARPA text format of n-gram models: a `\data\` block of counts, a section an order, `\end\`."""
+r"""The ARPA text format of n-gram models: a `\data\` block of counts, a section per order, `\end\`."""
 
 import re
 from collections.abc import Iterable
@@ -19,22 +19,18 @@ NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|-inf(inity)?", re.
 def read_arpa(path: Path | str) -> ArpaModel:
     r"""Read an ARPA file of any order, plain or gzip-compressed.
 
-    Everything before the line `\data\` is comment; `<S>` and `</S>` mark sentences too. `-inf`, and what is below it,
-    reads as -99, the format's own zero. Histories that a pruned file does not list are allowed.
+    Text before the line `\data\` is ignored; `<S>` and `</S>` also mark sentences. `-inf` and values below -99 read as
+    -99, the format's zero. Pruned files may lack histories.
 
-    Raises
-    ------
-    GrammarError
-        With file, line and value: for a missing section or `\end\`, a count that does not agree, a line with
-        too few or too many fields, a value that is no number, a probability above 1, an n-gram listed twice
-        or with a word that is no unigram, an order above 20, and a back-off weight above 99 or one that makes a word
-        more than certain.
+    Raises GrammarError with file, line and value for a missing section or `\end\`, a wrong count, a wrong number of
+    fields, an invalid number, a probability above 1, an n-gram that is repeated or has a word without unigram, and an
+    order above 20. Also for a back-off weight above 99, or one that gives a word a probability above 1.
     """
     return parse_arpa(read_text_lines(path, GrammarError), str(path))
 
 
 def parse_arpa(lines: Iterable[str], source: str) -> ArpaModel:
-    """As `read_arpa`, from lines of text; `source` names them in errors."""
+    """Parse lines of text as `read_arpa` does; `source` is used in errors."""
     reader = _Reader(source, lines)
     counts = reader.counts()
     log_probabilities: list[dict[Ngram, float]] = []
@@ -55,22 +51,22 @@ def parse_arpa(lines: Iterable[str], source: str) -> ArpaModel:
 
 
 class _Reader:
-    """The lines of the file and how far they are read."""
+    """The lines of the file, and the number of the next line."""
 
     def __init__(self, source: str, lines: Iterable[str]) -> None:
         self.path = source
         self.lines = [line.strip() for line in lines]
         self.next = 0
         self.line_of_weight: dict[Ngram, int] = {}
-        """Of the back-off weights above one."""
+        """Line of each positive log back-off weight."""
 
     def error(self, message: str) -> GrammarError:
-        """A GrammarError about the line at hand."""
+        """Return a GrammarError about the current line."""
         where = f"line {self.next + 1}" if self.next < len(self.lines) else "at its end"
         return GrammarError(f"{self.path}, {where}: {message}")
 
     def skip_blank(self) -> str:
-        """The next line that is not blank; '' at the end of the file."""
+        """Return the next line that is not blank; '' at the end of the file."""
         while self.next < len(self.lines) and not self.lines[self.next]:
             self.next += 1
         return self.lines[self.next] if self.next < len(self.lines) else ""
@@ -83,7 +79,7 @@ class _Reader:
         self.next += 1
 
     def counts(self) -> list[int]:
-        r"""The header: everything up to `\data\`, then the `ngram k=count` lines for k = 1, 2, ..."""
+        r"""Read the text up to `\data\`, then the lines `ngram k=count` for k = 1, 2, ..."""
         if "\\data\\" not in self.lines:
             raise GrammarError(f"{self.path} has no line '\\data\\', so it is no ARPA file.")
         self.next = self.lines.index("\\data\\") + 1
@@ -107,7 +103,7 @@ class _Reader:
         vocabulary: dict[Ngram, float] | None,
         back_offs: dict[Ngram, float],
     ) -> dict[Ngram, float]:
-        """The n-grams of one order; back-off weights go into `back_offs`."""
+        """Read the n-grams of one order; back-off weights go into `back_offs`."""
         self.expect(f"\\{order}-grams:")
         ngrams: dict[Ngram, float] = {}
         while (line := self.skip_blank()) and not line.startswith("\\"):
@@ -146,13 +142,9 @@ class _Reader:
 
 
 def write_arpa(model: ArpaModel, path: Path | str) -> None:
-    """Write `model` as an ARPA file, n-grams sorted; `read_arpa` gives the same numbers back.
+    """Write `model` as an ARPA file, n-grams sorted; `read_arpa` reads the same numbers.
 
-    Raises
-    ------
-    GrammarError
-        When a back-off weight belongs to a history that is not listed as an n-gram, which the format cannot
-        hold.
+    Raises GrammarError if a history with back-off weight is not listed as an n-gram, which the format requires.
     """
     listed = {ngram for section in model.log_probabilities[:-1] for ngram in section}
     for history in model.back_offs:

@@ -13,40 +13,28 @@ if TYPE_CHECKING:
 
 IMPOSSIBLE = float("inf")
 MAX_COST = 1e6
-"""-ln p; automata have single precision, in which larger costs would swallow the others, or overflow in a sum."""
+"""Limit on -ln p; in single precision, larger costs would lose the others in a sum."""
 
 
 @dataclass(frozen=True)
 class Grammar:
     """A weighted automaton that accepts word sequences.
 
-    Attributes
-    ----------
-    name : str
-        "loop", "one", "wordpair", "unigram", "bigram", "trigram", "4-gram", "openfst", ...
-    words : tuple of str
-        Sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol
-        `#0`.
-    fst : kaldifst.StdVectorFst
-        Costs are natural -ln p. Arcs read and write one word, but for back-off arcs, which read `#0` and
-        write nothing; there are no other epsilons. A state has at most one arc a label. Arcs are sorted by
-        input label. Not to be modified: kaldifst's arcsort, connect and the like work in place, so copy it
-        first.
-    left_out : tuple of str
-        Words of the file or model that the given vocabulary lacks (or that no sentence can hold without
-        those), sorted.
-
     Notes
     -----
-    ----- An exact reading takes a back-off arc only where a state has no arc for the next word (a failure
-    transition), and so do the functions of `asr.grammar.scoring`. A decoding graph that treats `#0` as an
-    epsilon also allows the back-off path beside an explicit n-gram and takes the better of the two (Allauzen,
-    Mohri and Roark 2003).
+    An exact reading takes a back-off arc only if a state has no arc for the next word (a failure transition), as do the
+    functions of `asr.grammar.scoring`. A decoding graph that treats `#0` as an epsilon also allows the back-off path in
+    addition to an explicit n-gram, and takes the better of the two (Allauzen, Mohri and Roark 2003).
     """
 
-    name: str
+    name: str  # such as "loop", "one", "wordpair", "unigram", "bigram", "4-gram" or "openfst"
+    # sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol `#0`
     words: tuple[str, ...]
+    # Costs are natural -ln p. Arcs read and write one word, except back-off arcs, which read `#0` and write nothing (no
+    # other epsilons). A state has at most one arc per label, and arcs are sorted by input label. Do not modify it: copy
+    # it before kaldifst's in-place functions such as arcsort and connect.
     fst: "kaldifst.StdVectorFst"
+    # words of the file or model that are not in the vocabulary, or in no sentence over it, sorted
     left_out: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -66,7 +54,7 @@ class Grammar:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the fields of another grammar."""
+        """Restore the fields."""
         import kaldifst
 
         fst = kaldifst.StdVectorFst()
@@ -88,7 +76,7 @@ class Grammar:
 
     @cached_property
     def arcs(self) -> tuple[dict[int, tuple[int, float]], ...]:
-        """For every state, input label -> (next state, cost)."""
+        """The arcs of every state: input label -> (next state, cost)."""
         import kaldifst
 
         return tuple(
@@ -98,7 +86,7 @@ class Grammar:
 
     @cached_property
     def final_costs(self) -> tuple[float, ...]:
-        """For every state, the cost of ending there; inf where no sentence ends."""
+        """Cost of ending in every state; inf if it is not final."""
         return tuple(self.fst.final(state).value for state in range(self.fst.num_states))
 
     @cached_property
@@ -127,13 +115,10 @@ def build_grammar(
     start: int = 0,
     left_out: Iterable[str] = (),
 ) -> Grammar:
-    """Put the states 0 ... n_states - 1 and their arcs into an automaton, arcs sorted by label.
+    """Build an automaton from the states 0 ... n_states - 1 and their arcs, sorted by label.
 
-    Raises
-    ------
-    GrammarError
-        When there are no words, a word is empty or holds white space or a control character, or a cost is not finite
-        or beyond `MAX_COST`.
+    Raises GrammarError without words, for an empty word or one with white space or control characters, and for a cost
+    that is not finite or beyond `MAX_COST`.
     """
     import kaldifst
 
@@ -163,9 +148,9 @@ def _no_cost(name: str, cost: float, of: str) -> GrammarError:
 
 
 def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
-    """Return `words` in Unicode's NFC, each once, sorted.
+    """Return `words` in Unicode's NFC, without repetition, sorted.
 
-    Raises GrammarError when there is none, or one is empty or holds white space or an invisible character.
+    Raises GrammarError without words, or for an empty word or one with white space or invisible characters.
     """
     distinct = tuple(sorted(set(map(nfc, words))))
     if not distinct:

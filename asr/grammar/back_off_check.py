@@ -1,4 +1,4 @@
-"""Whether the back-off weights of an n-gram model can be those of probabilities."""
+"""Consistency check of the back-off weights of an n-gram model."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -6,11 +6,11 @@ from typing import NamedTuple
 from asr.grammar.arpa import START, ArpaModel, Ngram
 
 ROUNDING = 0.01
-"""log10; files are written with four to seven digits."""
+"""log10; files have four to seven digits."""
 
 
 class TooLikely(NamedTuple):
-    """A word that is more than certain after a history that does not list it."""
+    """A word with a probability above one after a history that does not list it."""
 
     history: Ngram
     word: str
@@ -18,15 +18,14 @@ class TooLikely(NamedTuple):
 
 
 def more_than_certain(model: ArpaModel) -> TooLikely | None:
-    """The first word that gets a probability above one by backing off, if there is any.
+    """Return the first word that gets a probability above one by back-off, or None.
 
-    A weight above one is no fault by itself: what a history lists may be less likely after it than elsewhere, and the
-    other words share the rest. But as all probabilities after a history sum to one, none of them is more than one
-    (Katz 1987). With weights for which that does not hold, every step back would be a gain, and a search would take
-    as many as it can.
+    A weight above one is not an error by itself: the words that a history lists may be less likely after it than
+    elsewhere, and the others share the rest. But probabilities after a history sum to one, so none exceeds one (Katz
+    1987). Otherwise every back-off would be a gain, which a search would repeat.
 
-    The time this takes is linear in the size of the model: only the likeliest words of shorter histories are looked
-    at, down to the first that the history does not list.
+    The time is linear in the size of the model: only the most likely words of shorter histories are checked, up to the
+    first that the history does not list.
     """
     above_one = [history for history, weight in model.back_offs.items() if weight > ROUNDING]
     if not above_one:
@@ -45,7 +44,7 @@ def more_than_certain(model: ArpaModel) -> TooLikely | None:
 
 
 def _steps_back(model: ArpaModel, history: Ngram) -> Iterator[tuple[Ngram, float]]:
-    """The shorter histories, longest first, with the sum of all weights on the way there."""
+    """Yield the shorter histories, longest first, with the sum of the back-off weights."""
     weight = 0.0
     while history:
         weight += model.back_offs.get(history, 0.0)
@@ -54,7 +53,7 @@ def _steps_back(model: ArpaModel, history: Ngram) -> Iterator[tuple[Ngram, float
 
 
 def _likeliest_first(model: ArpaModel, histories: set[Ngram]) -> Mapping[Ngram, list[tuple[float, str]]]:
-    """The words that each of `histories` lists."""
+    """Return the words that each history lists, most likely first."""
     found: dict[Ngram, list[tuple[float, str]]] = {}
     for section in model.log_probabilities:
         for ngram, log_probability in section.items():
@@ -66,7 +65,7 @@ def _likeliest_first(model: ArpaModel, histories: set[Ngram]) -> Mapping[Ngram, 
 
 
 def _is_listed(model: ArpaModel, history: Ngram, shorter: int, word: str) -> bool:
-    """Whether `history`, or one of its ends that is longer than `shorter` words, lists the word."""
+    """Return whether `history`, or a suffix longer than `shorter` words, lists the word."""
     return any(
         (*history[first:], word) in model.log_probabilities[len(history) - first]
         for first in range(len(history) - shorter)

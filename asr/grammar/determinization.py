@@ -1,7 +1,7 @@
-"""Weighted automata with empty and ambiguous arcs made into ones with one arc a word (Mohri 1997, section 3.3).
+"""Determinization of weighted automata with epsilons to one arc per word and state (Mohri 1997, section 3.3).
 
-A back-off network has a state of all words, to which empty words lead from nearly all others; without these every
-state would have an arc of every word. Such a state is kept, and the empty words to it become back-off arcs.
+A back-off network has a state with all words, to which epsilon arcs lead from nearly all others. Without epsilons every
+state would have an arc for every word. Such a state is kept, and the epsilon arcs to it become back-off arcs.
 """
 
 from collections import Counter, defaultdict
@@ -14,15 +14,15 @@ from asr.grammar.automaton import IMPOSSIBLE, Arc
 from asr.util.errors import GrammarError
 
 MIN_STEPS = 1_200_000
-"""Arcs that may be followed in any automaton. Where weights along two loops of the same words differ, following them
-never ends; n optional words one after the other take n * n steps."""
+"""Limit on followed arcs for small automata. Loops of the same words with different weights never end; n optional words
+in sequence take n * n steps."""
 STEPS_AN_ARC = 8
-"""Further arcs that may be followed for each given arc, so that large networks with few empty arcs are not refused."""
+"""Additional limit per given arc, for large networks with few epsilon arcs."""
 _DECIMALS = 6
-"""Of costs; states whose costs differ by less are one, since automata have single precision."""
+"""Rounding of costs when states are compared, because automata have single precision."""
 _MIN_SAVED = 10_000
-"""Arcs of words: where a shared state saves more, the empty words that lead to it are kept."""
-_MANY = 1 << 40  # more words than are counted
+"""Number of word arcs that a shared state must save to be kept."""
+_MANY = 1 << 40  # upper limit of word counts
 
 Costs = dict[int, float]
 
@@ -30,37 +30,32 @@ Costs = dict[int, float]
 def determinize(
     name: str, arcs: Iterable[Arc], *, start: int, end: int, back_off: bool = True
 ) -> tuple[list[Arc], Mapping[int, float], int]:
-    """The same sentences, each at the cost of its best path, with at most one arc a word and state.
+    """Return an automaton for the same sentences and best costs, with at most one arc per word and state.
 
-    A state stands for a set of the given ones, each with what is still owed on a path that goes on there. Of a set only
-    the states with an arc of a word, and the end, are kept: so all words after which the same may follow lead to one
-    state, and a loop over n words keeps n arcs.
+    A state is a set of given states, each with its residual cost. Only states with word arcs and the end are kept in
+    the set. So all words with the same continuations lead to one state, and a loop over n words keeps n arcs.
 
-    Empty arcs are removed, but for at most one a state, `word` None, to a state that many share and that has many
-    words. A sentence costs the same whether such an arc is taken as backing off, only where there is no arc for the
-    next word, or as an empty word: an arc of a word beside it is that of the better of the two ways.
+    Epsilon arcs are removed, except for at most one per state (`word` None), to a state that many share and that has
+    many words. Sentence costs are the same whether it is read as back-off (without an arc for the next word) or as an
+    epsilon, because word arcs have the cost of the better path. Raises GrammarError if there is a cycle of epsilons, or
+    the automaton would be too large.
 
     Parameters
     ----------
     name : str
         The source, for errors.
     arcs : iterable of Arc
-        `word` None is an empty word. States that lead to no end are passed over.
+        `word` None is an epsilon. States that cannot reach the end are ignored.
     start, end : int
     back_off : bool
-        Whether arcs for backing off may be made; not where words of the automaton are such arcs already.
+        Whether back-off arcs may be made; False if the automaton already has them as words.
 
     Returns
     -------
     arcs : list of Arc
     final_costs : mapping from state to cost
-        Empty where there is no sentence.
+        Empty without sentences.
     n_states : int
-
-    Raises
-    ------
-    GrammarError
-        When empty words alone lead around in a circle, or the automaton would be too large.
     """
     arcs = list(arcs)
     spoken, empty = _by_source(arcs, _leads_to(arcs, end))
@@ -93,7 +88,7 @@ def determinize(
     reached: dict[tuple[tuple[int, float], ...] | int, tuple[int, float]] = {}
 
     def behind_word(targets: Costs) -> tuple[int, float]:
-        """The number of the subset that a word leads to, and the cost of the best way there."""
+        """Return the number of the subset after a word, and the cost of the best path there."""
         least = min(targets.values())
         relative = {state: cost - least for state, cost in sorted(targets.items())}
         key = tuple(relative.items()) if len(relative) > 1 else next(iter(relative))
@@ -108,7 +103,7 @@ def determinize(
     number_of(ways.closure({start: 0.0}))
     new: list[Arc] = []
     final_costs: Costs = {}
-    for number, (costs, shared) in enumerate(subsets):  # which grows
+    for number, (costs, shared) in enumerate(subsets):  # subsets grows
         following: dict[str, Costs] = defaultdict(dict)
         for state, cost in costs.items():
             ways.steps.add(1)
@@ -133,14 +128,14 @@ def determinize(
 
 
 class _Subset(NamedTuple):
-    """Given states with what is owed at each; to one of them, `shared`, a back-off arc leads."""
+    """Given states with residual costs; a back-off arc leads to `shared`."""
 
     costs: Costs
     shared: int | None
 
 
 class _StateClosure(NamedTuple):
-    """What follows a shared state: arcs of words, with the empty words before them, the cost of ending, its subset."""
+    """Continuations of a shared state: word arcs including earlier epsilons, the final cost, and its subset."""
 
     words: Mapping[str, Sequence[Arc]]
     ending: float
@@ -148,7 +143,7 @@ class _StateClosure(NamedTuple):
 
 
 class _Steps:
-    """Counts the arcs followed; calls `refuse` before there are more than `most`."""
+    """Counts the arcs followed; calls `refuse` above `most`."""
 
     def __init__(self, most: int, refuse: Callable[[], NoReturn]) -> None:
         self._left = most
@@ -161,7 +156,7 @@ class _Steps:
 
 
 class _EpsilonPaths:
-    """Where words and empty words lead; `steps` counts the arcs followed."""
+    """Targets of words and epsilons; `steps` counts the arcs followed."""
 
     def __init__(
         self,
@@ -182,7 +177,7 @@ class _EpsilonPaths:
         }
 
     def _words_after(self) -> dict[int, int]:
-        """About how many arcs of words there are behind every state and the empty words that leave it."""
+        """Estimate the number of word arcs after every state and its epsilons."""
         states = {arc.target for leaving in self._empty.values() for arc in leaving} | set(self._empty)
         found = {state: len(self._spoken.get(state, ())) for state in states}
         for state in sorted(self._empty, key=lambda state: self._rank[state], reverse=True):
@@ -190,9 +185,9 @@ class _EpsilonPaths:
         return found
 
     def closure(self, costs: Costs) -> _Subset:
-        """The states that empty words lead to, those kept that something follows.
+        """Return the states that epsilons lead to and that have continuations.
 
-        The way ends at a state that may be shared, unless there is nothing beside it, or another one of more words.
+        Paths end at a state that may be shared, unless it is the only one or another shared state has more words.
         """
         opened: set[int] = set()
         while True:
@@ -216,7 +211,7 @@ class _EpsilonPaths:
                 if arc.target not in costs:
                     heappush(waiting, (self._rank.get(arc.target, 0), arc.target))
                 costs[arc.target] = min(costs.get(arc.target, IMPOSSIBLE), costs[state] + arc.cost)
-        self.steps.add(2 * len(costs))  # they become a state's name
+        self.steps.add(2 * len(costs))  # they become a state's key
         return {
             state: cost
             for state, cost in sorted(costs.items())
@@ -224,7 +219,7 @@ class _EpsilonPaths:
         }
 
     def say(self, following: dict[str, Costs], arcs: Sequence[Arc], owed: float) -> None:
-        """Put the ends of arcs, at what is owed and their own cost, under their words."""
+        """Add the targets of arcs to their words, with residual cost plus arc cost."""
         self.steps.add(len(arcs))
         for arc in arcs:
             assert arc.word is not None
@@ -232,7 +227,7 @@ class _EpsilonPaths:
             targets[arc.target] = min(targets.get(arc.target, IMPOSSIBLE), owed + arc.cost)
 
     def backing_off(self, shared: int, owed: float) -> Iterator[tuple[_StateClosure, float]]:
-        """What follows a shared state, those to which back-off arcs lead from there, each with what is owed there."""
+        """Yield the continuations of a shared state and of its back-off states, each with its residual cost."""
         state: int | None = shared
         while state is not None:
             behind = self._behind.get(state)
@@ -252,7 +247,7 @@ class _EpsilonPaths:
 
 
 def _leads_to(arcs: list[Arc], end: int) -> set[int]:
-    """The states with a path to `end`."""
+    """Return the states with a path to `end`."""
     before: dict[int, list[int]] = defaultdict(list)
     for arc in arcs:
         before[arc.target].append(arc.source)
@@ -266,7 +261,7 @@ def _leads_to(arcs: list[Arc], end: int) -> set[int]:
 
 
 def _by_source(arcs: list[Arc], useful: set[int]) -> tuple[dict[int, list[Arc]], dict[int, list[Arc]]]:
-    """Arcs of words and empty arcs, by the state that they leave."""
+    """Return word arcs and epsilon arcs by source state."""
     spoken: dict[int, list[Arc]] = {}
     empty: dict[int, list[Arc]] = {}
     for arc in arcs:
@@ -276,11 +271,9 @@ def _by_source(arcs: list[Arc], useful: set[int]) -> tuple[dict[int, list[Arc]],
 
 
 def ranks_or_cycle(arcs: Mapping[int, Sequence[Arc]]) -> tuple[dict[int, int], list[int]]:
-    """A rank for every state such that arcs lead upwards (Kahn 1962); or the states of a cycle, in its order.
+    """Return a rank for every state such that arcs lead upwards (Kahn 1962), or the states of a cycle, in order.
 
-    Parameters
-    ----------
-    arcs : mapping from state to the arcs that leave it
+    `arcs` has the outgoing arcs of each state.
     """
     waiting_for: dict[int, int] = dict.fromkeys(arcs, 0)
     before: dict[int, list[int]] = defaultdict(list)
@@ -289,7 +282,7 @@ def ranks_or_cycle(arcs: Mapping[int, Sequence[Arc]]) -> tuple[dict[int, int], l
             waiting_for[arc.target] = waiting_for.get(arc.target, 0) + 1
             before[arc.target].append(arc.source)
     ready = [state for state, n in waiting_for.items() if n == 0]
-    for state in ready:  # which grows
+    for state in ready:  # ready grows
         for arc in arcs.get(state, ()):
             waiting_for[arc.target] -= 1
             if waiting_for[arc.target] == 0:
@@ -297,7 +290,7 @@ def ranks_or_cycle(arcs: Mapping[int, Sequence[Arc]]) -> tuple[dict[int, int], l
     rank = {state: number for number, state in enumerate(ready)}
     if len(rank) == len(waiting_for):
         return rank, []
-    # Each of the others has one of them before it: walking back, one comes by some state again.
+    # Each remaining state has a remaining predecessor, so walking back reaches some state twice.
     state = next(state for state in waiting_for if state not in rank)
     walked: dict[int, None] = {}
     while state not in walked:

@@ -1,20 +1,20 @@
-"""The filler: the word of a grammar that stands for speech outside the grammar."""
+"""The filler: the word for speech outside the grammar."""
 
 from collections.abc import Iterable
 
 FILLER_WORD = "[unk]"
-"""In lists of sentences, results and times. A word of a grammar that the lexicon has is an ordinary word."""
+"""Used in lists of sentences, results and times. If the lexicon has this word, it is an ordinary word."""
 FILLER_VARIABLE = "other"
-"""Name of the variable, `$other`, that stands for it in grammars of HParse that do not define it."""
+"""Name of the variable, `$other`, for the filler in HParse grammars that do not define it."""
 
 
 SPELLING = f"other speech is {FILLER_WORD} in lists of sentences and ${FILLER_VARIABLE} in grammars of HParse"
-"""How the filler is written, for messages."""
+"""Spelling of the filler, for messages."""
 _OTHER_NAMES = ("unk", "unknown", "oov", "other", "garbage", "filler")
 
 
 def is_misspelt_filler(word: str) -> bool:
-    """Whether a word or variable is probably meant as the filler, but is another.
+    """Return whether a word or variable is probably a misspelling of the filler.
 
     >>> [is_misspelt_filler(word) for word in ("[unk]", "<UNK>", "$garbage", "OTHER")]
     [False, True, True, False]
@@ -23,7 +23,7 @@ def is_misspelt_filler(word: str) -> bool:
 
 
 def without_filler(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the words that were recognized, without the marks of speech outside the grammar.
+    """Return the words without fillers.
 
     >>> without_filler(["[unk]", "YES"])
     ('YES',)

@@ -1,12 +1,12 @@
-r"""Grammars in the language of HTK's HParse (HTK Book 3.4, section 12.3).
+"""Grammars in the language of HTK's HParse (HTK Book 3.4, section 12.3).
 
     $name  = ANNA | BORIS [ SMITH ];
     $digit = ONE | TWO | THREE;
     ( SENT-START ( CALL $name | DIAL <$digit> ) SENT-END )
 
-`|` divides alternatives, `[ ]` is what may be left out, `< >` what is said once or more often, `{ }` any number of
-times, `( )` groups. `$name = ...;` names an expression for later ones; the last expression is the grammar. Comments
-stand between `/*` and `*/`. Words with such characters are quoted or have a backslash before each.
+`|` separates alternatives, `[ ]` is optional, `< >` is repeated one or more times, `{ }` zero or more times, `( )`
+groups. `$name = ...;` names an expression for later use; the last expression is the grammar. Comments are between `/*`
+and `*/`. Words with these characters are quoted or have a backslash before each.
 """
 
 import re
@@ -20,11 +20,11 @@ from asr.lexicon.htk_strings import read_htk_string
 from asr.util.errors import GrammarError
 
 MAX_ARCS = 200_000
-"""Largest number of arcs of a network, in which a variable stands as often as it is used."""
+"""Maximum number of arcs of a network, in which each use of a variable is a copy."""
 MIN_ARCS = 40_000
-"""Number of arcs that any file may make; a longer file may make `ARCS_A_SIGN` for each of its words and signs."""
+"""Number of arcs that any file may make; a longer file may make `ARCS_A_SIGN` per word and sign."""
 ARCS_A_SIGN = 40
-DEEPEST = 50  # brackets in brackets, and variables in variables
+DEEPEST = 50  # levels of nested brackets and variables
 _BEGINNING = re.compile(r"\$[^\s=]+\s*=|/\*|\(\s.*\)$|\(\s*$")
 _NOT_SIGNS = re.compile(r"\\.|/\*.*?\*/", re.DOTALL)
 _SPACE = re.compile(r"\s+|/\*.*?\*/", re.DOTALL)
@@ -41,9 +41,9 @@ class Token(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An expression: "word" (`text`), "sequence" or "alternatives" of parts, or a bracket `[`, `{`, `<` round one.
+    """An expression: "word" (`text`), "sequence" or "alternatives" of parts, or a bracket `[`, `{`, `<` around one.
 
-    `empty` is whether it can be said with no word.
+    `empty` is whether it accepts the empty word sequence.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class Node(NamedTuple):
 
 
 def _joined(kind: str, parts: list[Node]) -> Node:
-    """A sequence or alternatives; one part is itself."""
+    """Return a sequence or alternatives, or the only part."""
     if len(parts) == 1:
         return parts[0]
     return Node(kind, tuple(parts), empty=(any if kind == "alternatives" else all)(part.empty for part in parts))
@@ -62,8 +62,8 @@ def _joined(kind: str, parts: list[Node]) -> Node:
 def is_hparse(lines: Iterable[str]) -> bool:
     """Return whether the lines begin with a definition or a comment, or are one expression in brackets.
 
-    A list of sentences may begin with a word in brackets, `(noise) ONE`. So the bracket that opens an expression must
-    close at the end of the file, or `|` or a variable must stand in the first line.
+    A list of sentences may begin with a word in brackets, `(noise) ONE`. So the first bracket must close at the end of
+    the file, or the first line must have `|` or a variable.
     """
     given = list(lines)
     first = next((line.strip() for line in given if line.strip()), "")
@@ -81,23 +81,12 @@ def is_hparse(lines: Iterable[str]) -> bool:
 
 
 def hparse_grammar(lines: Iterable[str], source: str, vocabulary: Iterable[str] | None = None) -> Grammar:
-    """The automaton of a grammar of HParse; no path costs anything, as in HVite.
+    """Build the automaton of an HParse grammar; all paths have cost 0, as in HVite.
 
-    Parameters
-    ----------
-    lines : iterable of str
-    source : str
-        Names them in errors.
-    vocabulary : iterable of str, optional
-        As of `network_grammar`.
-
-    Raises
-    ------
-    GrammarError
-        With file and line: for what the language has not, a bracket without its partner, a variable that is not
-        defined above, what is repeated and may be empty, loops in context (`<< >>`) and names for output (`%`), which
-        are not read, and for networks of more than 200,000 arcs, or far more arcs than the file has words. Without a
-        line as `network_grammar`.
+    `source` is used in errors; `vocabulary` is as in `network_grammar`. Raises GrammarError with file and line for a
+    syntax error, an undefined variable, repetition of an expression that may be empty, the unsupported loops in context
+    (`<< >>`) and output names (`%`), and too many arcs (over 200,000, or far more than the file has words). Raises it
+    without a line as `network_grammar` does.
     """
     tokens = list(_tokens("\n".join(lines), source))
     network = _Network(source, min(MAX_ARCS, max(MIN_ARCS, ARCS_A_SIGN * len(tokens))))
@@ -138,17 +127,17 @@ def _tokens(text: str, source: str) -> Iterator[Token]:
 
 
 class _Parser:
-    """Recursive descent over tokens; variables are expressions that were parsed before."""
+    """Recursive descent parser; variables are expressions that were parsed before."""
 
     def __init__(self, tokens: list[Token], source: str) -> None:
         self._tokens = tokens
         self._at = 0
         self._source = source
-        self._variables: dict[str, tuple[Node, int]] = {}  # with how deep each is
+        self._variables: dict[str, tuple[Node, int]] = {}  # with nesting depth
         self._defined: Token | None = None  # the variable that is being defined
 
     def grammar(self) -> Node:
-        """The last expression, the variables in it replaced."""
+        """Parse the last expression, with its variables replaced."""
         while self._next() == "variable" and self._next(1) == "=":
             self._defined = self._take()
             self._take()
@@ -166,7 +155,7 @@ class _Parser:
         return node
 
     def _expression(self, depth: int) -> tuple[Node, int]:
-        """Alternatives of sequences, and how deep they are."""
+        """Parse alternatives of sequences; return them and their nesting depth."""
         ways, deepest = [], depth
         while True:
             parts = []
@@ -239,8 +228,6 @@ class _Parser:
 
 
 class _Network:
-    """Arcs of expressions between states."""
-
     def __init__(self, source: str, most_arcs: int) -> None:
         self.arcs: list[Arc] = []
         self._source = source
@@ -248,7 +235,7 @@ class _Network:
         self._n_states = 2
 
     def add(self, node: Node, start: int, end: int) -> None:
-        """Let `node` be said from one state to another."""
+        """Add the arcs of `node` between two states."""
         if len(self.arcs) > self._most_arcs:
             raise GrammarError(
                 f"{self._source}: the network has more than {self._most_arcs:,} arcs, because a variable is copied "

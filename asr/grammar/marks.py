@@ -1,4 +1,4 @@
-"""Names that are no words in grammars, and what they stand for there."""
+"""Special names in grammars that are not words, and their meanings."""
 
 import re
 
@@ -10,7 +10,7 @@ _OF_AUTOMATA = re.compile(r"#\d+", re.ASCII)
 
 
 def meaning(name: str) -> str:
-    """What a name stands for that some format of grammars takes for no word; empty for all others.
+    """Return the meaning of a special name in some grammar format; empty for ordinary words.
 
     >>> meaning("<s>"), meaning("ONE")
     ('the beginning or end of a sentence', '')

@@ -1,4 +1,4 @@
-"""Word networks as automata, whoever wrote them: empty words, marks of sentences, and words that are not known."""
+"""Word networks of any format as automata, with epsilons, sentence marks and unknown words."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,31 +10,28 @@ from asr.util.errors import GrammarError
 
 NULL = "!NULL"
 SENTENCE_MARKS = frozenset({"!ENTER", "!EXIT", "SENT-START", "SENT-END", "<s>", "</s>"})
-"""What HBuild and HTK's tutorial call the silence around a sentence; words only where the vocabulary has them."""
+"""Names of the silence around a sentence in HBuild and HTK's tutorial; words only if the vocabulary has them."""
 _SHOWN = 10
 
 
 def network_grammar(
     source: str, arcs: Iterable[Arc], *, start: int, end: int, vocabulary: Iterable[str] | None = None
 ) -> Grammar:
-    """The automaton of a network, in which a sentence costs what its best path does, as in HVite.
+    """Build the automaton of a network; a sentence has the cost of its best path, as in HVite.
+
+    Raises GrammarError if no sentence with words remains, there is a cycle of epsilons, or the automaton would be too
+    large.
 
     Parameters
     ----------
     source : str
-        Where the network comes from, for errors.
+        Origin of the network, for errors.
     arcs : iterable of Arc
-        Words None and `!NULL` are empty.
+        Words None and `!NULL` are epsilons.
     start, end : int
     vocabulary : iterable of str, optional
-        Paths with words outside it are left out. The marks of `SENTENCE_MARKS` are words only where they are in it,
-        and otherwise empty: silence around a sentence is possible anyway.
-
-    Raises
-    ------
-    GrammarError
-        When no sentence of one or more words remains, empty words alone lead around in a circle, or the automaton
-        would be too large.
+        Paths with other words are left out. The marks of `SENTENCE_MARKS` are epsilons unless they are in the
+        vocabulary, because silence around a sentence is possible anyway.
     """
     known = None if vocabulary is None else {*vocabulary, FILLER_WORD}
 
@@ -53,5 +50,5 @@ def network_grammar(
 
 
 def some(items: Sequence[object]) -> str:
-    """The first of them, and that there are more."""
+    """Format the first items, with "..." if there are more."""
     return " ".join(map(str, items[:_SHOWN])) + " ..." * (len(items) > _SHOWN)

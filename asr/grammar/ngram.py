@@ -1,4 +1,4 @@
-"""Estimating a back-off n-gram model from text, with interpolated Witten-Bell or Kneser-Ney smoothing."""
+"""Estimation of a back-off n-gram model from text, with interpolated Witten-Bell or Kneser-Ney smoothing."""
 
 import math
 from collections import Counter
@@ -23,8 +23,7 @@ def estimate_ngram(
     smoothing: Literal["witten-bell", "kneser-ney"] = "kneser-ney",
     vocabulary: Iterable[str] | None = None,
 ) -> ArpaModel:
-    """Estimate an n-gram model; the probabilities after every history sum to one over the vocabulary and
-    `</s>`.
+    """Estimate an n-gram model, normalized over the vocabulary and `</s>` after every history.
 
     Parameters
     ----------
@@ -33,19 +32,18 @@ def estimate_ngram(
     order : int
         1 for a unigram, 2 for a bigram, ...
     smoothing : {"kneser-ney", "witten-bell"}
-        Interpolated Kneser-Ney, modified as by Chen and Goodman (1999: three discounts an order), with one
-        discount n1 / (n1 + 2 n2) where the counts of counts give no three proper ones, and 0.5 where n1 or n2
-        vanishes; or Witten and Bell (1991, method C), interpolated. The lowest order is interpolated with the
-        uniform distribution. On the transcripts of AN4 and speechocean762 Kneser-Ney has the lower test
-        perplexity at every order.
+        Interpolated Kneser-Ney, modified by Chen and Goodman (1999: three discounts per order). If the counts of counts
+        do not give three valid discounts, there is one, n1 / (n1 + 2 n2), or 0.5 if n1 or n2 is 0. Or interpolated
+        Witten-Bell (1991, method C). The lowest order is interpolated with the uniform distribution. On the transcripts
+        of AN4 and speechocean762 Kneser-Ney has the lower test perplexity at every order.
     vocabulary : iterable of str, optional
-        The words that get probability, seen or not; a word of the text outside it counts as `<unk>`, which
-        then joins the vocabulary. Default: the words of the text.
+        Words with probability, seen or not. The default is the words of the text. Other words of the text count as
+        `<unk>`, which then joins the vocabulary.
 
     Raises
     ------
     GrammarError
-        When there is no sentence, no word, an order below 1 or above 20, an unknown smoothing, or a sentence mark among
+        Without sentences or words, and for an order below 1 or above 20, an unknown smoothing, or a sentence mark among
         the words.
     """
     if not 1 <= order <= MAX_ORDER:
@@ -81,7 +79,7 @@ def estimate_ngram(
 def _text_and_vocabulary(
     sentences: Iterable[Iterable[str]], vocabulary: Iterable[str] | None
 ) -> tuple[list[Ngram], set[str]]:
-    """The sentences with `<unk>` in place of words outside the vocabulary, and all words they may hold."""
+    """Return the sentences with `<unk>` for words outside the vocabulary, and the extended vocabulary."""
     text = [tuple(map(nfc, sentence)) for sentence in sentences]
     if not text:
         raise GrammarError("An n-gram model needs at least one sentence to be estimated from, but none was given.")
@@ -95,7 +93,7 @@ def _text_and_vocabulary(
 
 
 def _count(text: list[Ngram], order: int) -> list[Counts]:
-    """Counts of the k-grams, k = 1 ... order, of sentences in one `<s>` and one `</s>`; `<s>` is no event."""
+    """Count the k-grams, k = 1 ... order, of sentences with `<s>` and `</s>`; `<s>` is not counted as a unigram."""
     counts: list[Counter[Ngram]] = [Counter() for _ in range(order)]
     for sentence in text:
         marked = (START, *sentence, END)
@@ -106,16 +104,16 @@ def _count(text: list[Ngram], order: int) -> list[Counts]:
 
 
 def _continuation_counts(counts: Counts, longer: Counts) -> Counts:
-    """How many different words precede each n-gram; those that begin with `<s>` keep their count."""
+    """Count the different words before each n-gram; n-grams that begin with `<s>` keep their count."""
     preceded = Counter(ngram[1:] for ngram in longer)
     return {ngram: count if ngram[0] == START else preceded[ngram] for ngram, count in counts.items()}
 
 
 def _masses(counts: Counts, discount: Discount | None) -> tuple[dict[Ngram, float], dict[Ngram, float]]:
-    """For each history, in counts: the total, and the part of it that goes to the shorter history.
+    """Return the total count of each history, and the part of it for the shorter history.
 
-    With a discount that part is the sum of the discounts; without one (Witten-Bell) it is the number of
-    different followers, added to the total.
+    With a discount this part is the sum of the discounts. Without one (Witten-Bell) it is the number of different
+    followers, which is added to the total.
     """
     totals: dict[Ngram, float] = {}
     left_over: dict[Ngram, float] = {}
@@ -127,7 +125,7 @@ def _masses(counts: Counts, discount: Discount | None) -> tuple[dict[Ngram, floa
 
 
 def _modified_discount(counts: Counts) -> Discount:
-    """The discount of a count of 0, 1, 2 and 3 or more from the counts of counts (Chen and Goodman 1999)."""
+    """Return the discount of a count of 0, 1, 2 and 3 or more from the counts of counts (Chen and Goodman 1999)."""
     n1, n2, n3, n4 = (sum(count == k for count in counts.values()) for k in (1, 2, 3, 4))
     single = n1 / (n1 + 2 * n2) if n1 and n2 else SINGLE_DISCOUNT
     discounts = (0.0, single, single, single)

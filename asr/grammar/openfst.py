@@ -1,6 +1,6 @@
-"""Binary files of OpenFst, such as Kaldi's `G.fst`, read without OpenFst.
+"""Reader of OpenFst's binary files, such as Kaldi's `G.fst`, without OpenFst.
 
-All numbers are little-endian, a string is its length (int32) and its bytes. The layout is that of OpenFst's `fst.cc`,
+All numbers are little-endian; a string is its length (int32) and its bytes. The layout is that of OpenFst's `fst.cc`,
 `symbol-table.cc`, `vector-fst.h` and `const-fst.h` (Allauzen, Riley, Schalkwyk, Skut and Mohri 2007).
 """
 
@@ -35,27 +35,13 @@ SymbolTable = dict[int, str]
 
 @dataclass(frozen=True)
 class OpenFst:
-    """A weighted transducer in the tropical semiring; weights are -ln p, inf is impossible.
-
-    Attributes
-    ----------
-    start : int
-    final_costs : ndarray (n_states,), float64
-    sources : ndarray (n_arcs,), int64
-        The state that each arc leaves.
-    arcs : structured ndarray (n_arcs,)
-        ilabel, olabel, weight, nextstate.
-    positions : ndarray (n_arcs,), int64
-        Where in the file each arc begins.
-    input_symbols, output_symbols : dict of int to str, or None
-        The tables in the file, if there are any.
-    """
+    """A weighted transducer in the tropical semiring; weights are -ln p, inf is impossible."""
 
     start: int
-    final_costs: NDArray[np.float64]
-    sources: NDArray[np.int64]
-    arcs: NDArray[np.void]
-    positions: NDArray[np.int64]
+    final_costs: NDArray[np.float64]  # (n_states,)
+    sources: NDArray[np.int64]  # source state of each arc, (n_arcs,)
+    arcs: NDArray[np.void]  # (n_arcs,) of ilabel, olabel, weight, nextstate
+    positions: NDArray[np.int64]  # position of each arc in the file, (n_arcs,)
     input_symbols: SymbolTable | None
     output_symbols: SymbolTable | None
 
@@ -63,17 +49,14 @@ class OpenFst:
 def read_openfst(path: Path | str) -> OpenFst:
     """Read a transducer of type `vector` or `const` with arcs of type `standard`.
 
-    Raises
-    ------
-    GrammarError
-        With the position in bytes: for another magic number or type, sizes or states that the file does not have,
-        weights that are not finite (but for the inf of an arc or state that is not to be used), damaged symbol tables.
+    Raises GrammarError with the position in bytes for another magic number or type, inconsistent sizes or states,
+    weights that are not finite (inf is allowed for unused arcs and states), and corrupt symbol tables.
     """
     return parse_openfst(read_bytes(path, GrammarError, largest=MAX_FST), str(path))
 
 
 def parse_openfst(content: bytes, source: str) -> OpenFst:
-    """As `read_openfst`, from the bytes of a file; `source` names it in errors."""
+    """Parse the bytes of a file as `read_openfst` does; `source` is used in errors."""
     file = _Cursor(content, source)
     if content[: len(FST_MAGIC)] != FST_MAGIC:
         file.fail(0, f"{content[:4]!r} is not the beginning of a binary OpenFst file, {FST_MAGIC!r}")
@@ -115,7 +98,7 @@ def parse_openfst(content: bytes, source: str) -> OpenFst:
 
 
 class _Cursor:
-    """A place in the bytes of a file, which moves on by what is read, and never past the end."""
+    """A position in the bytes of a file, which reading advances, but never past the end."""
 
     def __init__(self, content: bytes, source: str) -> None:
         self.content, self.source, self.position = content, source, 0
@@ -146,7 +129,7 @@ class _Cursor:
             self.fail(at + 4 + problem.start, f"{what} is not UTF-8 text")
 
     def array(self, dtype: np.dtype, count: int, what: str, count_at: int) -> NDArray[np.void]:
-        """`count` records; the number itself stands at `count_at`."""
+        """Read `count` records; the count itself is at `count_at`."""
         if not 0 <= count <= self.left // dtype.itemsize:
             self.fail(count_at, f"there are to be {count} {what}, but {self.left} bytes are left")
         found = np.frombuffer(self.content, dtype, count, self.position)
@@ -162,11 +145,11 @@ class _Cursor:
 
 _Parts = tuple[
     NDArray[np.float32], NDArray[np.int64], NDArray[np.int64], NDArray[np.void], NDArray[np.int64]
-]  # final weights, where they stand, arcs of each state, arcs, where they stand
+]  # final weights, their positions, number of arcs of each state, arcs, their positions
 
 
 def _vector(file: _Cursor, states_at: int, n_states: int) -> _Parts:
-    """States one after the other, each with its arcs; -1 states is what is written to a pipe: up to the end."""
+    """Read states, each followed by its arcs; -1 states (written to a pipe) means up to the end."""
     if not -1 <= n_states <= file.left // 12:
         file.fail(states_at, f"there are to be {n_states} states, but {file.left} bytes are left")
     finals: list[float] = []
@@ -191,13 +174,13 @@ def _vector(file: _Cursor, states_at: int, n_states: int) -> _Parts:
 
 
 def _positions(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where every arc begins, given where the arcs of every state begin, and how many they are."""
+    """Return the position of every arc from the position and number of each state's arcs."""
     before = np.cumsum(counts) - counts
     return np.repeat(first - _ARC.itemsize * before, counts) + _ARC.itemsize * np.arange(counts.sum(), dtype=np.int64)
 
 
 def _const(file: _Cursor, states_at: int, n_states: int, arcs_at: int, n_arcs: int, aligned: bool) -> _Parts:
-    """All states, then all arcs; both begin at multiples of 16 bytes in aligned files."""
+    """Read all states, then all arcs; both are aligned to 16 bytes in aligned files."""
     if aligned:
         file.align()
     first_state = file.position
@@ -217,7 +200,7 @@ def _const(file: _Cursor, states_at: int, n_states: int, arcs_at: int, n_arcs: i
 
 
 def _require_costs(file: _Cursor, costs: NDArray[np.float32], positions: NDArray[np.int64], of: str) -> None:
-    """Costs must be numbers of a size that can be added up, or inf."""
+    """Check that costs are inf or at most `MAX_COST` in absolute value."""
     wrong = np.flatnonzero(~((np.abs(costs) <= MAX_COST) | (costs == math.inf)))
     if len(wrong):
         file.fail(
@@ -245,9 +228,9 @@ def _symbols(file: _Cursor, size: int) -> Iterator[tuple[int, str, str]]:
 
 
 def unambiguous(symbols: Iterator[tuple[int, str, str]]) -> SymbolTable:
-    """The table of (number, symbol, where it stands).
+    """Return the table of (number, symbol, position).
 
-    Raises GrammarError when a number or symbol is there twice, or a symbol could not be a word.
+    Raises GrammarError for a repeated number or symbol, or a symbol that cannot be a word.
     """
     table: SymbolTable = {}
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""The grammar of a transducer that OpenFst wrote: Kaldi's `G.fst`, CMU's word pairs of Resource Management."""
+"""Grammars from OpenFst transducers: Kaldi's `G.fst`, CMU's word pairs of Resource Management."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,25 +24,15 @@ def openfst_grammar(
 ) -> Grammar:
     """Read an OpenFst file whose labels are words.
 
-    The names of the labels stand in the file, or in `words.txt` beside it, as Kaldi has them, or in `symbols`. The
-    label 0, `<eps>`, `<s>`, `</s>` and the disambiguation labels `#1`, `#2`, ... are empty. `#0` is empty too: it
-    becomes the back-off arc of `Grammar`. Other empty arcs are removed, and states that have several arcs of a word
-    made deterministic, at equal costs of sentences. An n-gram keeps its back-off arcs, also where these are empty
-    (see `asr.grammar.determinization`).
+    Label names come from the file, from `words.txt` next to it (as in Kaldi), or from `symbols`. The label 0, `<eps>`,
+    `<s>`, `</s>` and the disambiguation labels `#1`, `#2`, ... are epsilons. `#0` becomes the back-off arc of
+    `Grammar`. Other epsilon arcs are removed, and the automaton is determinized with the same sentence costs. An n-gram
+    keeps its back-off arcs, even if they are epsilons (see `asr.grammar.determinization`).
 
-    Parameters
-    ----------
-    path : path of a file that `asr.grammar.openfst.read_openfst` can read
-    vocabulary : iterable of str, optional
-        Words outside it are left out without renormalizing, and so are words that then are in no sentence.
-    symbols : dict of int to str, optional
-        The names of the labels where neither the file nor `words.txt` has them.
-
-    Raises
-    ------
-    GrammarError
-        When the file is malformed, a label has no name, an arc reads one word and writes another, empty arcs make a
-        cycle, or no sentence remains.
+    `path`: file for `asr.grammar.openfst.read_openfst`. `vocabulary`: other words, and words that are then in no
+    sentence, are left out without renormalizing. `symbols`: label names if neither the file nor `words.txt` has them.
+    Raises GrammarError if the file is malformed, a label has no name, an arc reads one word and writes another, there
+    is a cycle of epsilons, or no sentence remains.
     """
     fst = read_openfst(path)
     given = _arcs(fst, _words_of_arcs(fst, path, symbols))
@@ -71,12 +61,9 @@ def openfst_grammar(
 
 
 def read_words(path: Path | str) -> SymbolTable:
-    """Kaldi's `words.txt`: `WORD number`, one a line.
+    """Read Kaldi's `words.txt`: `WORD number`, one per line.
 
-    Raises
-    ------
-    GrammarError
-        With file and line: for a line of another form, and a word or number that is there twice.
+    Raises GrammarError with file and line for a malformed line, or a repeated word or number.
     """
     return unambiguous(_rows(path))
 
@@ -92,7 +79,7 @@ def _rows(path: Path | str) -> Iterator[tuple[int, str, str]]:
 
 
 def _words_of_arcs(fst: OpenFst, path: Path | str, symbols: SymbolTable | None) -> list[str | None]:
-    """For every arc its word, `BACK_OFF`, or None where it is empty."""
+    """Return the word of every arc, `BACK_OFF`, or None for an epsilon."""
     inputs, outputs = fst.input_symbols, fst.output_symbols
     if inputs is None and outputs is None:
         beside = Path(path).with_name("words.txt")
@@ -137,7 +124,7 @@ def _arcs(fst: OpenFst, words: Sequence[str | None]) -> list[Arc]:
 
 
 def _refuse_empty_cycles(arcs: Sequence[Arc], fst: OpenFst, path: Path | str) -> None:
-    """Backing off counts as empty here: a cycle of it would be walked for ever as well."""
+    """Raise GrammarError for a cycle of epsilons or back-off arcs, which would never end."""
     empty: dict[int, list[Arc]] = {}
     for arc in arcs:
         if arc.word in (None, BACK_OFF):

@@ -1,4 +1,4 @@
-"""How a binary file of OpenFst is told from other grammars."""
+"""Detection of OpenFst's binary files."""
 
 import stat
 import struct
@@ -8,11 +8,11 @@ FST_MAGIC = struct.pack("<i", 2125659606)
 
 
 def is_openfst(path: Path | str) -> bool:
-    """Whether `path` is a file that begins as a binary file of OpenFst does."""
+    """Return whether `path` is a file that begins as a binary OpenFst file."""
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):
             return False
         with Path(path).open("rb") as file:
             return file.read(len(FST_MAGIC)) == FST_MAGIC
-    except (OSError, ValueError):  # what is wrong is said where it is read
+    except (OSError, ValueError):  # the reader reports the error
         return False

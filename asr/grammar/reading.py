@@ -1,4 +1,4 @@
-"""Reading a grammar file of any kind, told by its content."""
+"""Reading of grammar files in any supported format, detected from the content."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,24 +17,20 @@ from asr.util.text_lines import read_text_lines
 
 
 def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -> Grammar:
-    r"""Read a grammar file, told by its content.
+    r"""Read a grammar file; its content determines the format.
 
-    A file that begins with OpenFst's magic number is a transducer such as Kaldi's `G.fst` (see
-    `asr.grammar.openfst_automaton`). A file with a line `\data\` is an ARPA n-gram model; one that begins with a header
-    field of HTK's lattices, such as `VERSION=1.0`, a word network (see `asr.grammar.slf`); one whose first line but for
-    `*` comments begins with `>` a word-pair file; one that begins with `$name =` or `(` a grammar of HParse (see
-    `asr.grammar.hparse`). Any other, if a vocabulary is given and has all words of one of its
-    lines, is a list of sentences (see `asr.grammar.sentences`).
+    - OpenFst's magic number: a transducer such as Kaldi's `G.fst` (see `asr.grammar.openfst_automaton`).
+    - A line `\data\`: an ARPA n-gram model.
+    - A header field of HTK's lattices first, such as `VERSION=1.0`: a word network (see `asr.grammar.slf`).
+    - A first line, after `*` comments, that begins with `>`: a word-pair file.
+    - `$name =` or `(` first: an HParse grammar (see `asr.grammar.hparse`).
+    - Otherwise, if the vocabulary has all words of a line: a list of sentences (see `asr.grammar.sentences`).
 
-    Words outside `vocabulary` are left out, and listed in the grammar's `left_out`.
-
-    Raises
-    ------
-    GrammarError
-        When the file is none of these, is malformed, or shares no sentence with the vocabulary.
+    Words outside `vocabulary` are left out, and listed in the grammar's `left_out`. Raises GrammarError if the file has
+    none of these formats, is malformed, or has no sentence over the vocabulary.
     """
     if is_openfst(path):
-        from asr.grammar.openfst_automaton import openfst_grammar  # here, since NumPy takes its time
+        from asr.grammar.openfst_automaton import openfst_grammar  # imported here, because NumPy takes time to load
 
         return openfst_grammar(path, vocabulary=vocabulary)
     lines = [line.strip() for line in read_text_lines(path, GrammarError)]
@@ -54,7 +50,7 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
         if any(known.issuperset(sentence) for sentence in sentences):
             return sentence_list(sentences, known)
     if first is not None and lines[first].startswith("("):
-        return hparse_grammar(lines, str(path), vocabulary)  # or what is wrong with it
+        return hparse_grammar(lines, str(path), vocabulary)  # or report its error
     if first is not None and lines[first].startswith("#JSGF"):
         raise GrammarError(
             f"{path} is a grammar in JSGF, which is not read: write it for HParse ($name = a | b; ( $name )), or list "

@@ -1,7 +1,6 @@
-"""Questions to a grammar: how likely is a sentence, how hard is a text, what does a random sentence look
-like.
- All follow the exact reading of back-off: a `#0` arc is taken only where the state has no arc for the next
-word.
+"""Scoring with a grammar: sentence probability, perplexity and random sentences.
+
+All use exact back-off: a `#0` arc is taken only if the state has no arc for the next word.
 """
 
 import math
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def score_sentence(grammar: Grammar, words: Iterable[str]) -> float:
-    """Natural log probability of the sentence `words`, its end included; -inf if it is not accepted."""
+    """Return the natural log probability of the sentence `words` with its end; -inf if it is not accepted."""
     state, total = grammar.fst.start, 0.0
     for word in words:
         label = grammar.labels.get(word, 0)
@@ -28,15 +27,15 @@ def score_sentence(grammar: Grammar, words: Iterable[str]) -> float:
 
 
 def refused_at(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> list[int | None]:
-    """For every sentence, the place (from 0) of the first word that cannot follow those before it; the number of its
-    words where it cannot end there, and None where the grammar accepts it.
+    """Return, for every sentence, the position (from 0) of the first word that cannot follow those before it.
 
-    Backing off is possible beside an explicit arc too, as in a decoding graph.
+    It is the number of words if the sentence cannot end there, and None if the grammar accepts it. Back-off is possible
+    in addition to an explicit arc, as in a decoding graph.
     """
     import kaldifst
 
     @cache
-    def arcs(state: int) -> dict[int, int]:  # of the states that are reached alone: a grammar may have millions
+    def arcs(state: int) -> dict[int, int]:  # only of reached states: a grammar may have millions
         return {arc.ilabel: arc.nextstate for arc in kaldifst.ArcIterator(grammar.fst, state)}
 
     def closed(states: Iterable[int]) -> set[int]:
@@ -61,10 +60,10 @@ def refused_at(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> list[int
 
 
 def perplexity(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> float:
-    """Inverse geometric mean of the probability of a word, a sentence end counting as a word.
+    """Return the perplexity per word, with sentence ends as words.
 
-    inf when the grammar does not accept some sentence; nan for no sentences. A word loop ends at no cost and
-    is no probability distribution over sentences: its figure is no perplexity.
+    It is inf if the grammar rejects a sentence, and nan without sentences. For a word loop, which ends at no cost and
+    is not a distribution over sentences, the result is not a perplexity.
     """
     total, n_words = 0.0, 0
     for words in sentences:
@@ -76,10 +75,9 @@ def perplexity(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> float:
 
 
 def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, ...]:
-    """A random sentence, each next word (or the end) drawn with its probability in the present state.
+    """Draw a random sentence, with each word (or the end) by its probability in the current state.
 
-    Where the weights of a state are no distribution (a word loop, a restricted vocabulary) they are
-    normalized first.
+    Weights of a state that do not sum to one (a word loop, a restricted vocabulary) are normalized.
     """
     state, words = grammar.fst.start, list[str]()
     while True:
@@ -93,7 +91,7 @@ def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, 
 
 
 def step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
-    """Cost, -ln p, of reading `label` in a state, back-off included, and the next state (None when there is none)."""
+    """Return the cost, -ln p, of reading `label` in a state with back-off, and the next state (None if impossible)."""
     cost = 0.0
     while label not in grammar.arcs[state]:
         if grammar.back_off_label not in grammar.arcs[state]:
@@ -105,7 +103,7 @@ def step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
 
 
 def end_cost(grammar: Grammar, state: int) -> float:
-    """Cost, -ln p, of ending the sentence in `state`, back-off included; inf where it cannot end."""
+    """Return the cost, -ln p, of ending in `state` with back-off; inf if impossible."""
     cost = 0.0
     while grammar.final_costs[state] == IMPOSSIBLE:
         if grammar.back_off_label not in grammar.arcs[state]:
@@ -116,7 +114,7 @@ def end_cost(grammar: Grammar, state: int) -> float:
 
 
 def _choices(grammar: Grammar, state: int) -> tuple[list[int], list[float], list[int]]:
-    """Labels (0: sentence end), costs and next states of all that can follow, back-off included."""
+    """Return labels (0: sentence end), costs and next states of all continuations, with back-off."""
     found: dict[int, tuple[float, int]] = {}
     cost = 0.0
     while True:

@@ -1,4 +1,4 @@
-"""A list of sentences as a grammar: exactly these can be said, each as likely as it is often listed."""
+"""A list of sentences as a grammar, with probabilities by frequency in the list."""
 
 import math
 from collections import Counter
@@ -16,12 +16,9 @@ MAX_SENTENCE_LENGTH = 1000
 
 
 def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
-    """The sentences of a text file, one a line; blank lines and those that begin with `#` are passed over.
+    """Read the sentences of a text file, one per line; blank lines and lines that begin with `#` are skipped.
 
-    Raises
-    ------
-    GrammarError
-        When the file cannot be read, or has no sentence.
+    Raises GrammarError if the file cannot be read or has no sentence.
     """
     sentences = parse_sentences(read_text_lines(path, GrammarError))
     if not sentences:
@@ -30,29 +27,23 @@ def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
 
 
 def parse_sentences(lines: Iterable[str]) -> list[tuple[str, ...]]:
-    """As `read_sentences`, from lines of text; maybe none."""
+    """Parse lines of text as `read_sentences` does; the result may be empty."""
     divided = (line.split() for line in lines)
     return [tuple(words) for words in divided if words and not words[0].startswith("#")]
 
 
 def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | None = None) -> Grammar:
-    """The grammar of a list of sentences.
+    """Build the grammar of a list of sentences, as a prefix tree with relative frequencies as probabilities.
 
-    A sentence has the probability of its share of the list. The automaton is the tree of their beginnings; the cost of
-    a word is what the list says of it after the words before.
+    Raises GrammarError if no sentence is left, or one has no words or more than 1000.
 
     Parameters
     ----------
     sentences : iterable of sequences of words
         A sentence listed n times counts n times.
     words : iterable of str, optional
-        The vocabulary: sentences with other words are left out, and those words listed in `left_out`. The filler
-        `[unk]` is in every vocabulary.
-
-    Raises
-    ------
-    GrammarError
-        When no sentence is left, or one has no words or more than 1000.
+        The vocabulary; the filler `[unk]` is always in it. Sentences with other words are left out, and those words are
+        listed in `left_out`.
     """
     counts = Counter(tuple(map(nfc, sentence)) for sentence in sentences)
     longest = max(map(len, counts), default=0)
@@ -66,7 +57,7 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     if not counts or () in counts:
         why = f"; the vocabulary lacks {' '.join(sorted(unknown)[:10])}" if unknown else ""
         raise GrammarError(f"A grammar of sentences needs at least one, each of at least one word{why}.")
-    # A tree, not a table of beginnings: those of one long sentence would take the square of its length.
+    # A tree, because a table of prefixes grows with the square of a sentence's length.
     children: list[dict[str, int]] = [{}]
     mass, ends = [0], Counter[int]()
     for sentence, n in sorted(counts.items()):

@@ -26,7 +26,7 @@ from asr.util.files import atomic_write
 from asr.util.text_lines import read_text_lines
 
 LOG_ZERO = -0.5e10
-"""HTK takes log probabilities up to this for impossible."""
+"""HTK treats log probabilities up to this as impossible."""
 _LONG_NAMES = {"VERSION": "V", "UTTERANCE": "U", "SUBLAT": "S", "NODES": "N", "LINKS": "L", "WORD": "W", "START": "S",
                "END": "E", "language": "l"}  # fmt: skip
 _FIRST_LINE = re.compile(
@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a word network: its line, its ends, its own word if it has one, and its cost, -ln p (maybe inf)."""
+    """A link of a word network: its line, its ends, its own word or None, and its cost, -ln p (may be inf)."""
 
     line: int
     source: int
@@ -50,7 +50,7 @@ class Link:
 
 @dataclass
 class WordNetwork:
-    """What a file holds: the word of each node (`!NULL` where there is none), the links, the first and last node."""
+    """Contents of a file: the word of each node (`!NULL` for none), the links, the first and last node."""
 
     source: str
     nodes: dict[int, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class WordNetwork:
 
 
 def is_slf(lines: Iterable[str]) -> bool:
-    """Whether the first line that is neither blank nor a comment (`#`) is of a lattice's header."""
+    """Return whether the first line, after blank lines and comments (`#`), is a header of a lattice."""
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     return _FIRST_LINE.match(first.strip()) is not None
 
@@ -68,22 +68,18 @@ def is_slf(lines: Iterable[str]) -> bool:
 def read_slf(path: Path | str) -> WordNetwork:
     """Read a word network, plain or gzip-compressed.
 
-    Of the header `base`, `start` and `end` are used; scales and penalties (`lmscale`, `wdpenalty`) are read over, as
-    HVite does, which like `asr decode` has its own. Of a link `S`, `E`, `W` and `l` are used; times, acoustic scores
-    and fields of other programs are read over.
+    The header fields `base`, `start` and `end` are used; scales and penalties (`lmscale`, `wdpenalty`) are ignored, as
+    in HVite. Of a link `S`, `E`, `W` and `l` are used; times, acoustic scores and other fields are ignored.
 
-    Raises
-    ------
-    GrammarError
-        With file and line: for a line that is no fields, a node or link that is not numbered, is there twice or has
-        fields missing, more or fewer of them than `N` and `L` say, a sub-lattice, a lattice that runs backwards, words
-        on links and nodes, or without exactly one first and one last node.
+    Raises GrammarError with file and line for a malformed line, a node or link that is unnumbered, repeated or
+    incomplete, counts that differ from `N` and `L`, a sub-lattice, a backward lattice, words on both links and nodes,
+    or several first or last nodes.
     """
     return parse_slf(read_text_lines(path, GrammarError), str(path))
 
 
 def parse_slf(lines: Iterable[str], source: str) -> WordNetwork:
-    """As `read_slf`, from lines of text; `source` names them in errors."""
+    """Parse lines of text as `read_slf` does; `source` is used in errors."""
     network = WordNetwork(source)
     given: dict[str, int] = {}
     sized = source
@@ -128,16 +124,11 @@ def parse_slf(lines: Iterable[str], source: str) -> WordNetwork:
 
 
 def slf_grammar(network: WordNetwork, vocabulary: Iterable[str] | None = None) -> Grammar:
-    """The automaton of a word network: a sentence costs what its best path does, as in HVite.
+    """Build the automaton of a word network; a sentence has the cost of its best path, as in HVite.
 
-    A link without `l` costs nothing, so that a network without any gives all its sentences the weight 1: it says what
-    is possible, not how likely (HVite does the same; word pairs, in contrast, are made equally likely).
-
-    Parameters
-    ----------
-    network : WordNetwork
-    vocabulary : iterable of str, optional
-        As of `network_grammar`, which also says when GrammarError is raised.
+    A link without `l` has cost 0. A network without any thus gives all sentences the weight 1, as in HVite: it states
+    what is possible, not how likely it is. Word pairs, in contrast, are equally likely. `vocabulary` and errors are as
+    in `network_grammar`.
     """
     before = max(network.nodes) + 1  # a node from which the first word leads to the first node
     arcs = [Arc(before, network.nodes[network.start], 0.0, network.start)]
@@ -150,9 +141,9 @@ def slf_grammar(network: WordNetwork, vocabulary: Iterable[str] | None = None) -
 
 
 def write_slf(grammar: Grammar, path: Path | str) -> None:
-    """Write a grammar as a word network with words on nodes; backing off becomes an empty word.
+    """Write a grammar as a word network with words on nodes; back-off arcs become epsilons.
 
-    Read back, the sentences cost the same, but where a model backs off: there the better path counts.
+    Sentence costs are the same when read back, except if a model backs off: then the better path counts.
     """
     states = range(grammar.fst.num_states)
     words = {0: NULL, grammar.back_off_label: NULL} | dict(enumerate(grammar.words, 1))
@@ -176,7 +167,7 @@ def write_slf(grammar: Grammar, path: Path | str) -> None:
 
 
 def slf_fields(line: str, where: str) -> dict[str, str]:
-    """The fields `name=value` of a line, under their short names; GrammarError with `where` for what is none."""
+    """Return the fields `name=value` of a line by short name; GrammarError, beginning with `where`, if malformed."""
     fields: dict[str, str] = {}
     position, line = 0, line.rstrip()
     while position < len(line):
@@ -214,7 +205,7 @@ def _float(value: str, name: str, where: str) -> float:
 
 
 def _cost(value: str | None, base: float, where: str) -> float:
-    """-ln of a probability whose logarithm to `base` is given (itself where that is 0); 0 where there is none."""
+    """Return -ln p for a log probability to `base` (a probability if base is 0); 0 if not given."""
     if value is None:
         return 0.0
     number = _float(value, "l", where)
@@ -231,7 +222,7 @@ def _cost(value: str | None, base: float, where: str) -> float:
 
 
 def _check(network: WordNetwork, n_nodes: int | None, n_links: int | None, sized: str) -> None:
-    """The numbers of nodes and links are as said, every link has its nodes, and words are on nodes or on links."""
+    """Check the numbers of nodes and links, the links' nodes, and that words are on nodes or on links."""
     if n_nodes is None or n_links is None:
         raise GrammarError(f"{network.source} has no line 'N=.. L=..', which says how many nodes and links follow.")
     if not network.nodes:  # they may be left out
@@ -254,7 +245,7 @@ def _check(network: WordNetwork, n_nodes: int | None, n_links: int | None, sized
 
 
 def _only_end(network: WordNetwork, name: str, given: int | None) -> int:
-    """The first or the last node: the one that is given, or the only one that no link leads to, or away from."""
+    """Return the given first or last node, or the only one without incoming or outgoing links."""
     if given is not None:
         if given not in network.nodes:
             raise GrammarError(f"{network.source}: the header says {name}={given}, but there is no such node.")

@@ -1,4 +1,4 @@
-"""The grammars that know nothing of word order: any words in any number, and exactly so many."""
+"""Grammars without word order: any number of words, or a fixed number."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -11,22 +11,13 @@ MAX_STRING_LENGTH = 1000
 
 
 def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -> Grammar:
-    """One or more of `words` in any order; ending costs nothing.
+    """Build a loop of one or more of `words` in any order; ending has cost 0.
 
-    Two states: the words lead from the first to the second, where a sentence may end and from where a free
-    back-off arc leads back, so that the decoding graph holds every word once.
+    There are two states: words lead from the first to the second, which is final and has a free back-off arc to the
+    first. So the decoding graph has every word once.
 
-    Parameters
-    ----------
-    words : iterable of str
-    counts : mapping from word to count, optional
-        Makes the probability of a word its share of the counts of `words`; without it all words are equally
-        likely.
-
-    Raises
-    ------
-    GrammarError
-        When there are no words, or one has no positive count of at most 1e100.
+    `counts` makes the probability of a word its fraction of the counts of `words`; otherwise all words are equally
+    likely. Raises GrammarError without words, or for a count that is not positive or above 1e100.
     """
     words = distinct_words(words)
     arcs = [Arc(0, word, cost, 1) for word, cost in zip(words, _costs(words, counts), strict=True)]
@@ -34,12 +25,9 @@ def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -
 
 
 def word_string(words: Iterable[str], length: int) -> Grammar:
-    """Exactly `length` of `words`, in any order, all equally likely.
+    """Accept exactly `length` of `words`, in any order, all equally likely.
 
-    Raises
-    ------
-    GrammarError
-        When there are no words, or the length is not from 1 to 1000.
+    Raises GrammarError without words, or for a length outside 1 to 1000.
     """
     if not 1 <= length <= MAX_STRING_LENGTH:
         raise GrammarError(f"a string of {length} words was asked for; it may have from 1 to {MAX_STRING_LENGTH}")
@@ -53,7 +41,7 @@ def word_string(words: Iterable[str], length: int) -> Grammar:
 
 
 def one_word(words: Iterable[str]) -> Grammar:
-    """Exactly one of `words`, all equally likely; raises GrammarError when there are none."""
+    """Accept exactly one of `words`, all equally likely; GrammarError without words."""
     return word_string(words, 1)
 
 

@@ -1,4 +1,4 @@
-"""Word-pair grammars: which words may follow a word, all equally likely (Price et al. 1988, DARPA RM)."""
+"""Word-pair grammars: the possible successors of each word, all equally likely (Price et al. 1988, DARPA RM)."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -14,20 +14,17 @@ Successors = dict[str, tuple[str, ...]]
 
 
 def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str] | None = None) -> Grammar:
-    """The automaton of a word-pair grammar; words with the same successors share a state.
+    """Build the automaton of a word-pair grammar; words with the same successors share a state.
+
+    Raises GrammarError if no sentence remains.
 
     Parameters
     ----------
-    successors : mapping from a word to the words that may follow it
-        The key "SENTENCE-END" has the words that may begin a sentence, the successor "SENTENCE-END" ends one.
+    successors : mapping from a word to its successors
+        The key "SENTENCE-END" has the first words of sentences; the successor "SENTENCE-END" ends one.
     vocabulary : iterable of str, optional
-        Words outside it are left out, and so are words that then begin no path to a sentence end, or that no
-        sentence start leads to; the others' successors stay equally likely.
-
-    Raises
-    ------
-    GrammarError
-        When no sentence remains.
+        Other words are left out, as are words that are then on no path from a sentence's start to its end. The
+        remaining successors stay equally likely.
     """
     given = {word: set(following) for word, following in successors.items()}
     known = (set(given) | {word for following in given.values() for word in following}) - {SENTENCE_END}
@@ -53,23 +50,17 @@ def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str]
 
 
 def read_word_pair(path: Path | str) -> Successors:
-    """Read a word-pair file: `>WORD` (or `>SENTENCE-END`), then its successors, one a line; a successor
-    repeated counts once.
+    """Read a word-pair file: `>WORD` (or `>SENTENCE-END`), then its successors, one per line, without repetition.
 
-    Lines that begin with `*` before the first `>` are comments; blank lines are skipped.
-
-    Raises
-    ------
-    GrammarError
-        With file, line and value: for a successor before the first `>`, a line of more than one word, a word
-        with two lists or an empty one, a successor that has no list of its own, or a missing list for
-        SENTENCE-END.
+    Lines that begin with `*` before the first `>` are comments; blank lines are skipped. Raises GrammarError with file,
+    line and value for a successor before the first `>`, a line of several words, a word with two lists or an empty one,
+    a successor without its own list, or a missing list for SENTENCE-END.
     """
     return parse_word_pair(read_text_lines(path, GrammarError), str(path))
 
 
 def parse_word_pair(lines: Iterable[str], source: str) -> Successors:
-    """As `read_word_pair`, from lines of text; `source` names them in errors."""
+    """Parse lines of text as `read_word_pair` does; `source` is used in errors."""
     lists: dict[str, dict[str, int]] = {}
     opened: dict[str, int] = {}
     current: dict[str, int] | None = None
@@ -104,12 +95,9 @@ def parse_word_pair(lines: Iterable[str], source: str) -> Successors:
 
 
 def write_word_pair(successors: Mapping[str, Iterable[str]], path: Path | str, *, comment: str = "") -> None:
-    """Write a word-pair file, words and successors sorted, `comment` in `*` lines on top.
+    """Write a word-pair file, words and successors sorted, with `comment` in `*` lines first.
 
-    Raises
-    ------
-    GrammarError
-        When a name holds white space or a `>` at its front, or is empty.
+    Raises GrammarError if a name is empty, has white space or begins with `>`.
     """
     lines = [f"* {line}" for line in comment.splitlines()]
     for word, following in sorted(successors.items()):
@@ -123,7 +111,7 @@ def write_word_pair(successors: Mapping[str, Iterable[str]], path: Path | str, *
 
 
 def _on_a_path(successors: Mapping[str, set[str]], allowed: set[str]) -> set[str]:
-    """The words of `allowed` on some path from the sentence start to its end, by two flood fills."""
+    """Return the words of `allowed` on some path from the sentence start to its end."""
     forward = {word: successors.get(word, set()) & allowed for word in allowed}
     backward: dict[str, set[str]] = {word: set() for word in allowed}
     for word, following in forward.items():
