@@ -1,4 +1,4 @@
-"""Pronunciation dictionaries: which phones a word is made of, read from Kaldi, CMU and HTK files."""
+"""Pronunciation dictionaries, read from Kaldi, CMU and HTK files."""
 
 from asr.lexicon.lexicon import Lexicon
 from asr.lexicon.own_phones import with_own_phones

@@ -1,6 +1,7 @@
-"""One line of a pronunciation dictionary, in each of the formats that are read.
- Every parser takes a line (not blank) and returns the word and its phones, or None for a line that defines no
-word; it raises ValueError, with what is wrong as the message, for a line that does not fit the format.
+"""Parsers of a line of a pronunciation dictionary in each format.
+
+Every parser takes a line (not blank) and returns the word and its phones, or None for a line that defines no word. It
+raises ValueError, with the reason as the message, for a malformed line.
 """
 
 import re
@@ -13,17 +14,17 @@ Entry = tuple[str, Pronunciation]
 
 VARIANT_MARK = re.compile(r"(.+)\(\d+\)", re.DOTALL)
 MODEL_PAUSES = frozenset({"SIL", "SP"})
-"""Phones of the models of silence (`asr.hmm.topology`), which stand in no word."""
+"""Phones of the silence models (`asr.hmm.topology`), which words must not have."""
 HTK_PAUSES = frozenset({"sil", "sp"})
 
 
 def is_comment(line: str) -> bool:
-    """Whether `line` is a comment of a Kaldi dictionary."""
+    """Return whether `line` is a comment of a Kaldi dictionary."""
     return line.lstrip().startswith(("#", ";;;"))
 
 
 def parse_kaldi(line: str, columns: NumberColumns) -> Entry | None:
-    """`WORD phone phone ...`, perhaps with columns of numbers; lines that begin with `#` or `;;;` are comments."""
+    """Parse `WORD phone phone ...` with optional columns of numbers; `#` and `;;;` begin comment lines."""
     if is_comment(line):
         return None
     word, *fields = line.split()
@@ -31,9 +32,9 @@ def parse_kaldi(line: str, columns: NumberColumns) -> Entry | None:
 
 
 def parse_cmu(line: str, columns: NumberColumns) -> Entry | None:
-    """`WORD(2)  PH1 PH0`, perhaps with columns of numbers.
+    """Parse `WORD(2)  PH1 PH0` with optional columns of numbers.
 
-    `;;;` begins a comment line; a field with `#` in front ends the phones.
+    `;;;` begins a comment line; a field that begins with `#` ends the phones.
     """
     if line.lstrip().startswith(";;;"):
         return None
@@ -45,11 +46,10 @@ def parse_cmu(line: str, columns: NumberColumns) -> Entry | None:
 
 
 def parse_htk(line: str) -> Entry | None:
-    """`WORD [OUTSYM] probability phone phone ... sp` (HTK Book 3.4, section 12.7), names quoted or escaped.
+    """Parse `WORD [OUTSYM] probability phone phone ... sp` (HTK Book 3.4, section 12.7), names quoted or escaped.
 
-    The output symbol and the probability are checked and left out. A closing `sp` or `sil` is dropped, since
-    a pause may follow every word anyway; a word that is nothing but a pause and prints nothing (`SENT-END []
-    sil`) defines no word.
+    The output symbol and the probability are checked and ignored. A final `sp` or `sil` is dropped, because a pause may
+    follow every word. An entry of only a pause without output (`SENT-END [] sil`) defines no word.
     """
     word, position = read_htk_string(line, _skip_space(line, 0))
     position = _skip_space(line, position)

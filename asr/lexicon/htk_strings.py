@@ -8,17 +8,14 @@ _NUMBER = re.compile(r"\d|[-+\d][-+.eE\d]*\d", re.ASCII)
 
 
 def read_htk_string(line: str, position: int, stop: str = "") -> tuple[str, int]:
-    r"""Read one name of `line` from `position` on; return it and the position after it.
+    r"""Read one name of `line` from `position`; return it and the position after it.
 
-    A name in single or double quotes ends at the same quote, any other at white space or before a character
-    of `stop`. A backslash takes the next character as it is (`\'`, `\\`), or stands before three octal digits
-    that give one byte (`\303\251` is the UTF-8 of an accented letter).
+    A name in single or double quotes ends at the same quote, any other at white space or before a character of `stop`.
+    A backslash escapes the next character (`\'`, `\\`), or three octal digits that give one byte (`\303\251` is the
+    UTF-8 of an accented letter).
 
-    Raises
-    ------
-    ValueError
-        For a quote without its partner, a backslash at the end, an octal number past 377, or bytes that are
-        not UTF-8.
+    Raises ValueError for a quote that is not closed, a backslash at the end, an octal number above 377, or bytes that
+    are not UTF-8.
     """
     quote = line[position] if position < len(line) and line[position] in "'\"" else ""
     position += len(quote)
@@ -50,10 +47,10 @@ def read_htk_string(line: str, position: int, stop: str = "") -> tuple[str, int]
 
 
 def write_htk_string(name: str) -> str:
-    r"""`name` such that `read_htk_string` gives it back: in double quotes where HTK would take it for something else.
+    r"""Write `name` for `read_htk_string`, in double quotes if HTK would misread it.
 
-    That is where it is empty, begins with a quote, holds white space or a backslash, or reads as a number, as the end
-    of a transcription (`.`) or as the beginning of an alternative (`///`).
+    Quotes are needed if it is empty, begins with a quote, has white space or a backslash, or reads as a number, the end
+    of a transcription (`.`) or the beginning of an alternative (`///`).
 
     >>> write_htk_string("DON'T"), write_htk_string("7"), write_htk_string("'TIS")
     ("DON'T", '"7"', '"\'TIS"')
@@ -66,7 +63,7 @@ def write_htk_string(name: str) -> str:
 
 
 def is_htk_number(name: str) -> bool:
-    """Whether HTK takes an unquoted name for a number: digits and signs that begin and end as one does."""
+    """Return whether HTK reads an unquoted name as a number, by its digits and signs."""
     return _NUMBER.fullmatch(name) is not None
 
 

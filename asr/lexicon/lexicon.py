@@ -15,30 +15,30 @@ from asr.util.unicode_text import fault_in_word, nfc
 Pronunciation = tuple[str, ...]
 
 MAX_PRONUNCIATION_LENGTH = 1000
-"""Phones; a whole sentence taken for a word has a hundred."""
+"""Phones; a whole sentence misread as a word has a hundred."""
 MAX_VARIANTS = 1000
 MAX_PHONES = 50_000
-"""Different ones; a lexicon with more has words where its phones should be."""
+"""Different phones; a lexicon with more has words instead of phones."""
 
 STRESSED_PHONE = re.compile(r"(.*\D)[0-2]", re.DOTALL)
 
 
 def without_stress(phone: str) -> str:
-    """`phone` without the closing stress digit of the CMU phone set: AH0, AH1 and AH2 become AH."""
+    """Return `phone` without the final stress digit of the CMU phone set: AH0, AH1 and AH2 become AH."""
     match = STRESSED_PHONE.fullmatch(phone)
     return match.group(1) if match else phone
 
 
 VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
-"""Of the CMU's phones, an ARPAbet without stress."""
+"""Vowels of the CMU phones, an ARPAbet without stress."""
 _CONSONANTS = frozenset("B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH".split())
 _NOISES = frozenset("SIL SP SPN NSN".split())
 
 
 def marks_stress(phones: Iterable[str]) -> bool:
-    """Whether these are the CMU's phones and most vowels end in their stress, 0, 1 or 2, in either letter case.
+    """Return whether these are the CMU phones with stress digits 0, 1 or 2, in either letter case.
 
-    Most are two thirds of the different ones: where a few lack a digit, somebody forgot it.
+    At least two thirds of the different vowels must have a digit, so that a few may lack it by mistake.
     """
     speech = {phone.upper() for phone in phones} - _NOISES
     vowels = speech - _CONSONANTS
@@ -50,27 +50,25 @@ def marks_stress(phones: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words and their pronunciations, in Unicode's NFC; letter case is kept as it stands in the file.
+    """Words and their pronunciations, in Unicode's NFC; letter case is kept.
+
+    Raises LexiconError if `pronunciations` is empty, a word has no variant, a variant no phones, or a name is empty or
+    has white space or invisible characters. Also if a pronunciation is too long, a word has too many variants, or there
+    are too many different phones.
 
     Parameters
     ----------
     pronunciations : mapping from a word to its variants, each a tuple of phones
-        The order of the variants is kept; a variant given twice counts once.
+        The order of the variants is kept; duplicates count once.
     source : str
-        Where the words come from, for messages (a file name); two lexicons that differ in it alone are equal.
+        Origin of the words, such as a file name, for messages. Ignored when lexicons are compared, as are the
+        following.
     silent : tuple of str
-        Words that were left out in reading, since they are silence; nor do these make a difference.
+        Words that the reader left out, because they are silence.
     stress : str
-        What was done with stress digits in reading, a sentence; empty where there were none.
+        Sentence about the handling of stress digits; may be empty.
     numbers : str
-        What was done with columns of numbers in reading, a sentence; empty if there were none.
-
-    Raises
-    ------
-    LexiconError
-        When there are no words, a word has no variant or a variant no phones, or a name is empty or holds white space
-        or an invisible character; when a pronunciation is longer, a word has more variants, or there are more different
-        phones than any language needs.
+        Sentence about the handling of number columns; may be empty.
     """
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]
@@ -112,13 +110,13 @@ class Lexicon:
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields, for `pickle` and `copy`, which cannot take a read-only mapping."""
+        """Return the fields, for `pickle` and `copy`, which do not support read-only mappings."""
         return {one.name: getattr(self, one.name) for one in fields(self)} | {
             "pronunciations": dict(self.pronunciations)
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the fields of another lexicon."""
+        """Restore the fields."""
         vars(self).update(state, pronunciations=MappingProxyType(state["pronunciations"]))
 
     @cached_property
@@ -128,18 +126,18 @@ class Lexicon:
 
     @cached_property
     def by_folded(self) -> dict[str, str]:
-        """A word of the lexicon by what it is without letter case (Unicode's case folding)."""
+        """Words of the lexicon by their case-folded form (Unicode)."""
         return {word.casefold(): word for word in self.words}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done in reading, a sentence each."""
+        """Sentences about the handling of silence, stress and numbers by the reader."""
         silence = f"{self.source}: left out {' '.join(self.silent)}, which is silence and no word"
         return (*([silence] if self.silent else []), *filter(None, (self.stress, self.numbers)))
 
     @cached_property
     def phones(self) -> tuple[str, ...]:
-        """Every phone that some word uses, sorted."""
+        """All phones of the words, sorted."""
         return tuple(sorted({phone for word in self.pronunciations.values() for variant in word for phone in variant}))
 
     def __contains__(self, word: object) -> bool:
@@ -155,21 +153,21 @@ class Lexicon:
             raise LexiconError(f"{self.source} has no word {word!r}; add a line with its pronunciation.") from None
 
     def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
-        """How often each word that the lexicon lacks occurs in the transcripts `utterances`."""
+        """Count the words of the transcripts `utterances` that the lexicon lacks."""
         return Counter(word for words in utterances for word in words if word not in self.pronunciations)
 
     def untrained_phones(self, utterances: Iterable[Iterable[str]]) -> tuple[str, ...]:
-        """The phones that no pronunciation of any word of the transcripts `utterances` has, sorted."""
+        """Return the phones that no pronunciation of the words of the transcripts `utterances` has, sorted."""
         said = {word for words in utterances for word in words}
         heard = {phone for word in said for variant in self.pronunciations.get(word, ()) for phone in variant}
         return tuple(phone for phone in self.phones if phone not in heard)
 
     def subset(self, words: Iterable[str]) -> "Lexicon":
-        """The lexicon of `words` alone; raises LexiconError for a word it lacks."""
+        """Return the lexicon of `words` only; LexiconError for an unknown word."""
         return Lexicon({word: self[word] for word in words}, self.source)
 
     def require_phones(self, known: Iterable[str]) -> None:
-        """Raise LexiconError, with the word, when a pronunciation uses a phone that is not among `known`."""
+        """Raise LexiconError, with the word, if a pronunciation has a phone that is not in `known`."""
         inventory = set(known)
         for word in self.words:
             for phone in (phone for variant in self.pronunciations[word] for phone in variant):
@@ -180,7 +178,7 @@ class Lexicon:
                     )
 
     def digest(self) -> str:
-        """SHA-256 (hexadecimal) over the words, sorted, and their variants in order."""
+        """Return the SHA-256 (hexadecimal) of the sorted words and their variants in order."""
         total = hashlib.sha256()
         for word in self.words:
             for variant in self.pronunciations[word]:

@@ -1,4 +1,4 @@
-"""Columns of numbers between a word and its phones, as dictionaries of Kaldi and Montreal Forced Aligner have them."""
+"""Columns of numbers between a word and its phones, as in dictionaries of Kaldi and Montreal Forced Aligner."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,38 +7,33 @@ from itertools import takewhile
 
 _DECIMAL = re.compile(r"\d*\.\d+|\d+\.|\d+(\.\d*)?[eE][-+]?\d+", re.ASCII)
 _ALLOWED = (0, 1, 4)
-"""Numbers that may follow a word: none, a pronunciation probability (Kaldi's lexiconp.txt), or that and three of
-silence: after the word, and corrections for silence and for speech before it (Kaldi's lexiconp_silprob.txt, Montreal
-Forced Aligner)."""
+"""Valid numbers of columns: none, a pronunciation probability (Kaldi's lexiconp.txt), or that and three for silence:
+after the word, and corrections for silence and for speech before it (Kaldi's lexiconp_silprob.txt, Montreal Forced
+Aligner)."""
 _ONE = "1"
 MIN_ENTRIES = 3
-"""From which on a `1` after every word is a probability."""
+"""Minimum number of entries for `1` after every word to count as a probability."""
 
 
 def is_decimal(field: str) -> bool:
-    """Return whether `field` is a number with a point or an exponent: a bare `1` may be a phone."""
+    """Return whether `field` is a number with a point or an exponent; a bare `1` may be a phone."""
     return _DECIMAL.fullmatch(field) is not None
 
 
 @dataclass(frozen=True)
 class NumberColumns:
-    """The rule by which a dictionary's numbers are told from its phones.
+    """The rule that separates a dictionary's numbers from its phones."""
 
-    Parameters
-    ----------
-    bare_one : bool
-        Whether a `1` right after a word is its probability. Kaldi writes 1 without a point, so it is if other words
-        have a decimal there, or all have a `1`, and no word has the phone `1` later.
-    widest : int
-        Largest number of columns in the file.
-    """
-
-    bare_one: bool = False
-    widest: int = 0
+    bare_one: bool = False  # whether a `1` after a word is its probability, as written by Kaldi
+    widest: int = 0  # largest number of columns in the file
 
     @classmethod
     def of_lines(cls, lines: Iterable[str]) -> "NumberColumns":
-        """Return the rule for the lines of a file, without those that are blank or comments."""
+        """Return the rule for the lines of a file, without blank lines and comments.
+
+        A bare `1` is a probability if other words have a decimal there, or all words have a `1`, and no word has a
+        phone `1`.
+        """
         entries = [list(takewhile(lambda field: field[0] != "#", line.split()[1:])) for line in lines]
         decimals = any(is_decimal(fields[0]) for fields in entries if fields)
         all_ones = len(entries) >= MIN_ENTRIES and all(fields[:1] == [_ONE] and len(fields) > 1 for fields in entries)
@@ -55,7 +50,7 @@ class NumberColumns:
         return n_columns
 
     def phones(self, word: str, fields: Sequence[str]) -> tuple[str, ...]:
-        """Return the phones behind the numbers; raise ValueError for numbers that fit no format."""
+        """Return the phones after the numbers; ValueError for numbers that fit no format."""
         n_columns = self.count(fields)
         if n_columns not in _ALLOWED:
             raise ValueError(
@@ -69,7 +64,7 @@ class NumberColumns:
 
     @property
     def note(self) -> str:
-        """What is done with the numbers, without the file's name; empty if there are none."""
+        """Sentence about the use of the numbers, without the file's name; empty without numbers."""
         if not self.widest:
             return ""
         silence = " and silence columns" if self.widest > 1 else ""

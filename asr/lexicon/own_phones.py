@@ -1,13 +1,13 @@
-"""Lexicons in which every word has states of its own, as for digits, whose few phones recur in few words."""
+"""Lexicons for whole-word models, such as digits, in which every word has its own phones."""
 
 from asr.lexicon.lexicon import Lexicon
 
 
 def with_own_phones(lexicon: Lexicon) -> Lexicon:
-    """The lexicon with phones that no two words share: `AH` at place 1 of `ONE` is `AH_ONE_1`.
+    """Return the lexicon with phones that no two words share: `AH` at position 1 of `ONE` is `AH_ONE_1`.
 
-    Places are counted from 0; variants of a word share a phone that they have at the same place. What is trained on
-    such a lexicon are word models: a word can be recognized if it was said in training, and only then.
+    Positions start at 0; variants of a word share equal phones at the same position. Models trained with it are word
+    models, which recognize only words of the training data.
     """
     return Lexicon(
         {

@@ -1,4 +1,4 @@
-"""Reading a pronunciation dictionary, its format told by its content."""
+"""Reading of pronunciation dictionaries, with detection of the format."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,30 +18,28 @@ Format = Literal["auto", "kaldi", "cmu", "htk"]
 def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: bool | None = None) -> Lexicon:
     """Read the pronunciation dictionary `path` (UTF-8, may be gzip-compressed); letter case is kept.
 
+    Words that are only silence, such as Kaldi's `<SIL> SIL`, are left out. The lexicon's `silent`, `stress` and
+    `numbers` describe what was left out or removed.
+
     Parameters
     ----------
     path : path
     format : {"auto", "kaldi", "cmu", "htk"}
-        "kaldi": `WORD phone phone ...`, one variant a line, `#` and `;;;` comment lines. One or four numbers may
-        follow the word (lexiconp.txt, lexiconp_silprob.txt, Montreal Forced Aligner; see
-        `asr.lexicon.number_columns`): they are checked and not used, so pronunciations count as equally likely.
-        "cmu": variants are marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`,
-        quotes and backslash escapes; output symbols, probabilities and closing pauses are left out, as are entries of
-        nothing but a pause (`SENT-END [] sil`). "auto": HTK when a line has an output symbol or an escaped
-        first character, or all lines end in `sp` or `sil`; CMU when some `WORD(2)` stands beside its `WORD`;
-        Kaldi otherwise.
+        "kaldi": `WORD phone phone ...`, one variant per line, `#` and `;;;` comment lines. One or four numbers after
+        the word (see `asr.lexicon.number_columns`) are checked but not used, so pronunciations are equally likely.
+        "cmu": variants are marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`, with
+        quotes and backslash escapes; output symbols, probabilities, final pauses and entries of only a pause (`SENT-END
+        [] sil`) are left out. "auto": HTK if a line has an output symbol or an escaped first character, or all lines
+        end in `sp` or `sil`; CMU if some `WORD(2)` has an entry `WORD`; otherwise Kaldi.
     strip_stress : bool, optional
-        Whether a stress digit that closes a phone is removed (AH0 becomes AH); by default in the CMU format, and
-        where the phones are the CMU's and every vowel has one.
-
-    A word that is nothing but the model's own silence, as Kaldi's `<SIL> SIL`, is left out. What was left out or
-    removed is told in the lexicon's `silent`, `stress` and `numbers`.
+        Whether a final stress digit of a phone is removed (AH0 becomes AH). The default is True for the CMU format and
+        for CMU phones with stress digits.
 
     Raises
     ------
     LexiconError
-        With file, line and value, for a file that cannot be read or looks like CSV, a word without phones, a line that
-        does not fit the format, or a word with one of the phones that are reserved for silence.
+        With file, line and value, if the file cannot be read or looks like CSV or YAML, a word has no phones, a line is
+        malformed, or a word has a phone that is reserved for silence.
     """
     lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
     other = other_format(lines)
@@ -91,7 +89,7 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
 
 
 def strips_stress(wanted: bool | None, format: str, phones: Iterable[str]) -> bool:
-    """Whether stress digits are removed from a lexicon of this format and these phones; `wanted` decides if given."""
+    """Return whether stress digits are removed for this format and these phones; `wanted` overrides this."""
     return (format == "cmu" or marks_stress(phones)) if wanted is None else wanted
 
 
@@ -100,7 +98,7 @@ def _unstressed(phones: Pronunciation) -> Pronunciation:
 
 
 def number_columns(format: str, lines: Iterable[str]) -> NumberColumns:
-    """Return the rule for the numbers of a file in a format; `lines` are all of its lines that are not blank."""
+    """Return the rule for the numbers of a file in a format; `lines` are all lines that are not blank."""
     if format == "htk":
         return NumberColumns()
     return NumberColumns.of_lines(line for line in lines if not formats.is_comment(line))
@@ -117,7 +115,7 @@ def line_parser(format: str, columns: NumberColumns) -> Callable[[str], formats.
     raise LexiconError(f"The lexicon format {format!r} is unknown; it must be auto, kaldi, cmu or htk.")
 
 
-MIN_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their part of all: words with a comma, such as 1,000, are few
+MIN_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their fraction: words with a comma, such as 1,000, are rare
 _COMMA_AFTER_WORD = re.compile(r"\s*(\"[^\"]*\"|[^\s,;]+)\s*[,;]\s*\S")
 
 
@@ -125,9 +123,9 @@ _YAML_KEY = re.compile(r"\s*[\w-]+:(\s|$)")
 
 
 def other_format(lines: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
-    """The number of a line and what is wrong with it, in a file of another format; None in a dictionary.
+    """Return the number and problem of a line in a file of another format; None for a dictionary.
 
-    `lines` are all that are not blank, with their numbers.
+    `lines` are all lines that are not blank, with their numbers.
     """
     entries = [(number, line) for number, line in lines if not formats.is_comment(line)]
     return _comma_separated(entries) or _yaml(entries) or _tab_in_word(entries)
@@ -144,7 +142,7 @@ def _yaml(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
 
 
 def _tab_in_word(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
-    """A line where a tab may end the word at two places: before what is no phone of other lines, and before phones."""
+    """Find a line with two possible ends of the word: a tab before a non-phone, and a tab before phones."""
     divided = [(number, line.strip().split("\t")) for number, line in entries if "\t" in line.strip()]
     clear = [parts for _, parts in divided if all(map(_NUMBERS.fullmatch, parts[1:-1])) or " " not in "".join(parts)]
     phones = {phone for parts in clear for part in parts[1:] for phone in part.split()}
@@ -162,7 +160,7 @@ _NUMBERS = re.compile(r"[\d.eE+\s-]+")
 
 
 def _comma_separated(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
-    """Read as a lexicon, `ONE,W AH N` would be the word `ONE,W`."""
+    """Detect CSV, whose line `ONE,W AH N` would read as the word `ONE,W`."""
     fitting = [(number, line) for number, line in entries if _COMMA_AFTER_WORD.match(line)]
     if len(fitting) < max(MIN_COMMAS, COMMA_LINES * len(entries)):
         return None
@@ -174,7 +172,7 @@ def _comma_separated(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | No
 
 
 def guess_format(lines: list[str]) -> Literal["kaldi", "cmu", "htk"]:
-    """The format of a file whose lines that are not blank these are."""
+    """Detect the format of a file from its lines that are not blank."""
     entries = [line.split() for line in lines if not formats.is_comment(line)]
     escaped = any(entry[0].startswith("\\") for entry in entries)
     with_output = any(len(entry) > 1 and entry[1].startswith("[") and entry[1].endswith("]") for entry in entries)

@@ -1,4 +1,4 @@
-"""Writing a pronunciation dictionary in Kaldi's format."""
+"""Writing of pronunciation dictionaries in Kaldi's format."""
 
 from pathlib import Path
 
@@ -11,15 +11,11 @@ from asr.util.files import atomic_write
 
 
 def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
-    """Write `lexicon` as a Kaldi lexicon.txt: `WORD phone phone ...`, words sorted, one variant a line.
+    """Write `lexicon` as a Kaldi lexicon.txt: `WORD phone phone ...`, words sorted, one variant per line.
 
-    `read_lexicon(path, format="kaldi", strip_stress=False)` gives an equal lexicon back.
-
-    Raises
-    ------
-    LexiconError
-        When the format cannot tell a word from a comment, a first phone from a probability, or the lines from CSV,
-        or a phone is one of those reserved for silence.
+    `read_lexicon(path, format="kaldi", strip_stress=False)` reads an equal lexicon. Raises LexiconError if a word would
+    read as a comment, a first phone as a probability, or the lines as CSV or YAML, or if a phone is reserved for
+    silence.
     """
     reserved = sorted(MODEL_PAUSES.intersection(lexicon.phones))
     if reserved:
