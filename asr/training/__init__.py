@@ -1,1 +1,1 @@
-"""From a corpus and a lexicon to finished models, with their search tuned on held-out speech."""
+"""Training of models from a corpus and a lexicon, with tuning on held-out speech."""

@@ -1,4 +1,4 @@
-"""The mixtures that align for a hybrid: of plain frames, of turned ones, of states in context, of mapped frames."""
+"""Stages that train the Gaussian mixtures that align the training data for a hybrid."""
 
 import logging
 from dataclasses import replace
@@ -37,11 +37,11 @@ from asr.validation.corpus_size import (
 log = logging.getLogger(__name__)
 
 MAX_REALIGNMENTS = 4
-"""At each number of Gaussians of other frames, which begin from an alignment that is good already."""
+"""Realignments at each number of Gaussians on new features, which start from a good alignment."""
 
 
 def with_context(context: TrainingContext, dataset: Dataset) -> TrainingContext:
-    """The workshop with a number in the place of `context = "auto"`; that it is 3 for want of another is logged."""
+    """Return the context with a number for `context = "auto"`; a fallback to 3 is logged."""
     config = context.config
     if config.context != "auto":
         return context
@@ -57,7 +57,7 @@ def with_context(context: TrainingContext, dataset: Dataset) -> TrainingContext:
 
 
 def with_maps(context: TrainingContext, dataset: Dataset) -> TrainingContext:
-    """The workshop with a kind of maps, or none, in the place of `speakers.maps = "auto"`; which is logged."""
+    """Return the context with `speakers.maps = "auto"` resolved, and log the choice."""
     config = context.config
     if config.speakers.maps != "auto":
         return context
@@ -89,8 +89,10 @@ def with_maps(context: TrainingContext, dataset: Dataset) -> TrainingContext:
 
 
 def train_aligner(context: TrainingContext, name: str, dataset: Dataset, *, complain: bool = True) -> AlignedGmms:
-    """Stages `name`, with LDA and MLLT `name`-turned, with context `name`-tied, with maps of speakers `name`-mapped-1
-    and so on: the mixtures that align for a hybrid; as `train_mixtures`.
+    """Train the mixtures that align for a hybrid; parameters as in `train_mixtures`.
+
+    The stages are `name`, `name`-turned (LDA and MLLT), `name`-tied (context), `name`-mapped-1 (speaker transforms),
+    ...
     """
     mixtures = train_mixtures(context, name, dataset, complain=complain)
     if context.config.gmm.transform == "lda-mllt":
@@ -105,7 +107,7 @@ def train_aligner(context: TrainingContext, name: str, dataset: Dataset, *, comp
 
 
 def train_lda_mllt(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:
-    """Stage `name`: mixtures of the same states, of spliced frames with LDA and MLLT (`asr.acoustic.mllt`)."""
+    """Stage `name`: train mixtures of the same states on spliced frames with LDA and MLLT (`asr.acoustic.mllt`)."""
 
     def build(directory: Path) -> None:
         earlier = mixtures.largest.load()
@@ -121,11 +123,11 @@ def train_lda_mllt(context: TrainingContext, name: str, dataset: Dataset, mixtur
 def train_mapped_mixtures(
     context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
 ) -> AlignedGmms:
-    """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996, with the maps of Gales 1998).
+    """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996; transforms of Gales 1998).
 
-    The mixtures so far and their alignment give every training speaker a map, and mixtures grow anew from mapped
-    frames. Recognition begins with the mixtures from before the first round. That the speakers are few is logged
-    unless `complain` is false.
+    The current mixtures and alignment give a transform for each training speaker; new mixtures are trained on
+    transformed frames. Recognition starts with the mixtures of before the first round. `complain` logs a low number of
+    speakers.
     """
 
     def build(directory: Path) -> None:
@@ -162,7 +164,7 @@ def _regrow(
     front_end: FrontEnd,
     table: FrameTable,
 ) -> None:
-    """Mixtures of the same states, from single Gaussians of other frames under the alignment that there is."""
+    """Train mixtures of the same states on other frames, from single Gaussians under the existing alignment."""
     topology = earlier.hmm.topology
     settings = context.config.gmm if topology.tying is None else context.config.tied_gmm
     shorter = {**settings.model_dump(), "iterations": [min(n, MAX_REALIGNMENTS) for n in settings.iterations]}

@@ -20,71 +20,76 @@ from asr.util.config_base import SettingFault, Settings, faults, faults_in_value
 from asr.util.errors import ConfigError
 from asr.util.text_lines import read_text
 
-MAX_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
+MAX_FILE = 1 << 16  # bytes; a file with every setting has about 3000
 MAX_TIED_STATES = 100_000
 DYNAMIC_RANGE_DB = 35.0
-MIN_RANGE_DB = 10.0  # with less hardly anything of speech is left
-MAX_LINE_LENGTH = 2000  # characters; names with thousands of dots take the parser minutes
+MIN_RANGE_DB = 10.0  # a smaller range removes most of the speech
+MAX_LINE_LENGTH = 2000  # characters; the parser takes minutes for names with thousands of dots
 
 
 class TuningSettings(Settings):
-    """How the search's scale and penalty are chosen on training speakers held out."""
+    """Choice of the search's scale and penalty on held-out training speakers."""
 
     held_out: float = Field(0.2, ge=0, lt=1)
-    """Part of the training speakers (utterances, if there are fewer than four speakers) that is held out at a time; 0
-    for no tuning."""
+    """Fraction of the training speakers held out per fold (of the utterances, with fewer than four speakers); 0
+    disables tuning.
+    """
     words: int = Field(1000, ge=1, le=10**9)
-    """Held-out words that are enough: other parts are held out in turn until there are so many."""
+    """Sufficient number of held-out words: folds are added until they have this many."""
     scale_factors: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(
         (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), min_length=1, max_length=100
     )
-    """Language-model scales that may be tried, as multiples of the search settings' own."""
+    """Candidate language-model scales, as multiples of `lm_scale` in the search settings."""
     penalty_factors: tuple[Annotated[float, Field(ge=-1000, le=1000)], ...] = Field(
         (-4.0, -2.5, -1.25, 0.0, 1.25, 2.5), min_length=1, max_length=100
     )
-    """Insertion penalties that may be tried with them, likewise multiples of that scale."""
+    """Candidate insertion penalties, as multiples of the language-model scale."""
     tune_beam: bool = True
-    """Whether `asr train` also narrows beam and `max_active` as far as the held-out words stay the same (see
-    `asr.training.tuning.beam`); recipes keep their own."""
+    """Whether `asr train` also narrows the beam and `max_active` while the held-out words stay the same (see
+    `asr.training.tuning.beam`); recipes keep their own values.
+    """
 
 
 class LexiconSettings(Settings):
-    """How the pronunciations are read."""
+    """Options for reading the pronunciations."""
 
     stress: Literal["auto", "strip", "keep"] = "auto"
-    """Whether stress digits (AH0, AH1) are removed; `auto`: in the format of the CMU dictionary, and where the phones
-    are the CMU's and every vowel has one."""
+    """Whether stress digits (AH0, AH1) are removed. `auto` removes them in the format of the CMU dictionary, and if all
+    phones are CMU phones and every vowel has a digit.
+    """
 
     @property
     def strip_stress(self) -> bool | None:
-        """As `asr.lexicon.read_lexicon` takes it."""
+        """Value of the parameter `strip_stress` of `asr.lexicon.read_lexicon`."""
         return None if self.stress == "auto" else self.stress == "strip"
 
 
 class TrainingConfig(Settings):
-    """Everything that `asr train` can be told; the TOML file has one table for each part."""
+    """All settings of `asr train`; the TOML file has one table for each part."""
 
     seed: int = Field(0, ge=0, le=2**32 - 1)
-    """Of everything that is drawn: the speech held out, what a classifier begins with and which of too many frames it
-    learns from, noise."""
+    """Seed of all random choices: held-out speech, the classifier's initial values, its subset of frames, and noise."""
     states_per_phone: int = Field(3, ge=1, le=100)
     context: Literal["auto", 1, 3] = "auto"
-    """Phones that a state depends on: 1, the phone itself; 3, the phones before and after it too, by trees that tie the
-    states of contexts that sound alike. "auto" is 3 where there is half an hour of speech, and where what only contexts
-    have is set. Not the frames that a classifier sees, which `hybrid_features.context` says."""
+    """Number of phones that a state depends on: 1 (the phone itself) or 3 (with both neighbors, states tied by decision
+    trees). "auto" is 3 with at least half an hour of speech, or if an option of context-dependent states is set. The
+    context of the classifier's frames is `hybrid_features.context`.
+    """
     tied_states: Annotated[int, Field(ge=1, le=MAX_TIED_STATES)] | Literal["auto"] = "auto"
-    """With context = 3, the states of all phones together. "auto" is one for every thousand frames, 600 at most, and at
-    least the number without context."""
+    """Number of states of all phones with context = 3. "auto": one per 1000 frames, at most 600, at least the number
+    without context.
+    """
     questions: tuple[PhoneQuestion, ...] = ()
-    """With context = 3, what the trees may ask about a phone's neighbours beside what they find by themselves. Given as
-    a file: HTK's (lines `QS "name" { n-*, m-* }`) or Kaldi's (phones, a question a line)."""
+    """Questions about neighboring phones for the trees (context = 3), in addition to the automatic ones. As a file:
+    HTK's (lines `QS "name" { n-*, m-* }`) or Kaldi's (the phones of one question per line).
+    """
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
     features: FeatureConfig = FeatureConfig(
         dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", speaker_statistics="matched"
     )
-    """Frames of the Gaussian mixtures."""
+    """Features of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(
         dynamic_range_db=DYNAMIC_RANGE_DB,
         normalize="speaker",
@@ -92,10 +97,10 @@ class TrainingConfig(Settings):
         context=7,
         lda_dimension=60,
     )
-    """Frames of the classifier; what concerns static features has to agree with `features`."""
+    """Features of the classifier; the settings of static features must agree with `features`."""
     gmm: GmmSettings = GmmSettings(silence_gaussian_ratio=4, flat_start_restarts=1, recording_noise_model=True)
     tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_gaussian_ratio=4, recording_noise_model=True)
-    """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
+    """Mixtures of the tied states (context = 3), grown from the alignment by the mixtures of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
     hybrid: HybridSettings = HybridSettings(
         mixtures=16,
@@ -123,7 +128,7 @@ class TrainingConfig(Settings):
     @field_validator("features", "hybrid_features")
     @classmethod
     def _enough_range(cls, features: FeatureConfig) -> FeatureConfig:
-        # Not a bound of the setting itself: models of any range are read.
+        # The field itself has no such bound because models of any range are read.
         if 0 < features.dynamic_range_db < MIN_RANGE_DB:
             why = (
                 f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {MIN_RANGE_DB:g}: "
@@ -143,7 +148,7 @@ class TrainingConfig(Settings):
         return value
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
-        """As of every table of settings."""
+        """Yield pairs of a setting and its conflict with another one, as for every table of settings."""
         if self.features.lda_dimension is not None:
             yield (
                 "features.lda_dimension",
@@ -183,7 +188,7 @@ class TrainingConfig(Settings):
 
     @property
     def asks_for_context(self) -> bool:
-        """Whether something is set that only states in context have."""
+        """Whether an option of context-dependent states is set."""
         return bool(self.tied_states != "auto" or self.questions)
 
 
@@ -191,14 +196,14 @@ AUTO = "auto"
 
 
 class SettingsError(ConfigError):
-    """Settings that are wrong.
+    """Invalid settings.
 
     Attributes
     ----------
     faults : tuple of SettingFault
-        All that can be seen together.
+        All faults found together.
     sound : TrainingConfig or None
-        The settings with defaults in the place of those at fault; None where nothing is known of the others.
+        Settings with defaults for the faulty ones; None if they cannot be checked.
     """
 
     def __init__(self, named: str, found: Sequence[SettingFault], sound: TrainingConfig | None) -> None:
@@ -212,26 +217,26 @@ def load_config(
     corpus_rate: Callable[[], int | None] | None = None,
     auto_by_default: bool = True,
 ) -> TrainingConfig:
-    """Read settings from a TOML file, or from tables as such a file has them; the defaults where there is neither.
+    """Read settings from a TOML file or from equivalent tables; None gives the defaults.
 
     Parameters
     ----------
     corpus_rate : callable, optional
-        Gives the rate, in Hz, that `sample_rate = "auto"` stands for; called only where that is said. Where it is not
-        given, or gives None, "auto" is the default rate.
+        Returns the rate in Hz for `sample_rate = "auto"`; called only for "auto". If it is missing or returns None,
+        "auto" is the default rate.
     auto_by_default : bool
-        Whether, with a `corpus_rate`, "auto" is meant where no rate is set.
+        Whether a missing rate means "auto", given a `corpus_rate`.
 
     Raises
     ------
     ConfigError
-        Naming the file and every key that is unknown or has a wrong value; a SettingsError where it could be read.
+        Names the file and every unknown key and invalid value. It is a SettingsError if the file could be read.
     """
     if source is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()
     values = _read_toml(source) if isinstance(source, Path) else deepcopy(dict(source or {}))
     named = f"{source}: " if isinstance(source, Path) else ""
-    # Tables of Python are not searched: they may lie in themselves.
+    # Python tables are not searched because they may contain themselves.
     unwritable = faults_in_value(values, finite=False) if isinstance(source, Path) else ()
     found = [SettingFault(name, f"{name}: {fault}") for name, fault in unwritable]
     try:
@@ -248,16 +253,16 @@ def load_config(
 
 
 def sets_nothing(path: Path) -> bool:
-    """Whether a file of settings that can be read has none."""
+    """Whether a readable settings file sets nothing."""
     return not _read_toml(path)
 
 
 def _sound(values: dict[str, Any], found: list[SettingFault]) -> TrainingConfig | None:
-    """The settings, with defaults in the place of those at fault; `found` gets the faults that it has not yet.
+    """Return the settings with defaults for the faulty ones; None if the faults do not end.
 
-    What is at fault is left out, and the rest looked at again: so are settings that do not go together found beside
-    such as are wrong by themselves. Of a table that is at fault, only the latter: a default might not go with the rest.
-    None where the faults have no end.
+    Faulty values are removed and the rest is checked again, which also finds conflicts between valid settings. New
+    faults are added to `found`. In a faulty table only the faulty values are removed because a default may conflict
+    with the rest.
     """
     at_fault: set[str] = set()
     _leave_out(values, found, at_fault)
@@ -281,20 +286,20 @@ def _sound(values: dict[str, Any], found: list[SettingFault]) -> TrainingConfig 
 
 
 def _once(found: Iterable[SettingFault]) -> list[SettingFault]:
-    """Without those that both front ends share, which are named once."""
+    """Remove duplicate faults shared by both front ends."""
     found = list(found)
     names = {fault.name for fault in found}
     return [fault for fault in found if fault.name.removeprefix("hybrid_") not in names - {fault.name}]
 
 
 def _leave_out(values: dict[str, Any], found: Iterable[SettingFault], at_fault: set[str]) -> None:
-    """Remove settings that are at fault: alone, or with their table where that was not enough the last time."""
+    """Remove faulty settings, or their whole table if removing the setting was not enough last time."""
     before = set(at_fault)
     for fault in found:
         table, _, rest = fault.name.partition(".")
         key = rest.partition(".")[0]
         of_table = values.get(table)
-        # Parameters are those of the classifier named beside them.
+        # Parameters belong to the classifier named in the same table.
         if isinstance(of_table, dict) and key and table not in before and fault.name != "hybrid.classifier":
             values[table] = {name: value for name, value in of_table.items() if name != key}
         else:
@@ -303,7 +308,7 @@ def _leave_out(values: dict[str, Any], found: Iterable[SettingFault], at_fault: 
 
 
 def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None] | None, by_default: bool) -> None:
-    """Put a number in the place of `sample_rate = "auto"`, and of none where that is meant."""
+    """Replace `sample_rate = "auto"`, and a missing rate `by_default`, with a number."""
     features = values.setdefault("features", {})
     tables = [table for table in (features, values.get("hybrid_features")) if isinstance(table, dict)]
     unset = all("sample_rate" not in table for table in tables)
@@ -316,7 +321,7 @@ def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None]
 
 
 def with_shared_features(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables of settings over the defaults; what both front ends share need be said only once, in `features`."""
+    """Return tables of settings over the defaults; `features` gives shared options to both front ends."""
     values = dict(tables)
     shared = values.get("features")
     for name, default in TrainingConfig():
@@ -334,13 +339,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
             raise ConfigError(f"{path}, line {number}: has {len(line)} characters; {MAX_LINE_LENGTH} are the most")
     try:
         values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # integers of thousands of digits; brackets in brackets
+    except (ValueError, RecursionError) as error:  # integers with thousands of digits; deeply nested brackets
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
     return values
 
 
 def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
-    """Raise ConfigError unless both front ends can work on one table of static features."""
+    """Raise ConfigError unless both front ends can share one table of static features."""
     different = _different_static(first, second)
     if different is not None:
         raise ConfigError(different.phrase)

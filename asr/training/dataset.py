@@ -1,4 +1,4 @@
-"""Transcribed frames: what models are trained on and scored against."""
+"""Transcribed features for training and scoring."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,28 +25,16 @@ _LEFT_OUT = "left-out.json"
 
 @dataclass(frozen=True)
 class Dataset:
-    """Static features of utterances and their transcripts.
+    """Static features of utterances, with their transcripts."""
 
-    Attributes
-    ----------
-    static : FrameTable
-        MFCCs without differences, not normalized.
-    transcripts : mapping of utterance id to words
-        One for every utterance of the table, maybe more.
-    frame_shift : float
-        Seconds from one frame to the next.
-    corpus : DataDirectory, optional
-        Where the utterances' audio is, for copies with another speed or with noise.
-    """
-
-    static: FrameTable
-    transcripts: Mapping[str, tuple[str, ...]]
-    frame_shift: float = 0.01
-    corpus: DataDirectory | None = None
+    static: FrameTable  # MFCCs without differences, not normalized
+    transcripts: Mapping[str, tuple[str, ...]]  # words by utterance id; may have additional utterances
+    frame_shift: float = 0.01  # seconds between frames
+    corpus: DataDirectory | None = None  # source of the audio, for copies with another speed or noise
 
     @property
     def seconds(self) -> float:
-        """Duration of all utterances."""
+        """Duration of all utterances in seconds."""
         return self.static.n_frames * self.frame_shift
 
     @property
@@ -56,27 +44,27 @@ class Dataset:
 
     @property
     def references(self) -> dict[str, tuple[str, ...]]:
-        """Transcripts of the utterances of the table."""
+        """Transcripts of the utterances in the table."""
         return {name: self.transcripts[name] for name in self.static.ids}
 
     @property
     def utterance_speaker(self) -> dict[str, str]:
-        """Speaker of every utterance."""
+        """Speaker of each utterance."""
         return dict(zip(self.static.ids, self.static.speakers, strict=True))
 
     def of_speakers(self, speakers: Iterable[str]) -> "Dataset":
-        """The utterances of some speakers."""
+        """Return the utterances of the given speakers."""
         chosen = set(speakers)
         return self.where(lambda name, speaker: speaker in chosen)
 
     def where(self, condition: Callable[[str, str], bool]) -> "Dataset":
-        """The utterances for which `condition(utterance id, speaker)` holds."""
+        """Return the utterances for which `condition(utterance id, speaker)` is true."""
         pairs = zip(self.static.ids, self.static.speakers, strict=True)
         static = self.static.subset(name for name, speaker in pairs if condition(name, speaker))
         return Dataset(static, self.transcripts, self.frame_shift, self.corpus)
 
     def warped(self, vtlp_warps: Sequence[float], config: FeatureConfig) -> "Dataset":
-        """A copy of every utterance for each vocal-tract length warp, warp by warp."""
+        """Return a copy of every utterance for each vocal-tract length warp, ordered by warp."""
         both = warped_copies(self.static, vtlp_warps, config)
         static = both.subset(both.ids[len(self.static) :])
         words = [self.transcripts[name] for name in self.static.ids]
@@ -84,9 +72,9 @@ class Dataset:
         return Dataset(static, transcripts, self.frame_shift)
 
     def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Dataset":
-        """A copy of every utterance from changed audio; utterances and speakers are named `NAME/CHANGE`.
+        """Return a copy of every utterance from modified audio; utterances and speakers are named `NAME/CHANGE`.
 
-        Raises ConfigError when there is no audio; an utterance that fails is left out.
+        Raises ConfigError if the data set has no audio. Utterances that fail are left out.
         """
         if self.corpus is None:
             raise ConfigError("copies with another speed or with noise need a corpus with audio")
@@ -99,12 +87,12 @@ class Dataset:
         return Dataset(FrameTable(ids, speakers, static.frames, static.offsets), transcripts, self.frame_shift)
 
     def graphs(self, lexicon: Lexicon, topology: Topology) -> dict[str, StateGraph]:
-        """Transcript graph of every utterance."""
+        """Return the transcript graph of every utterance."""
         return {name: transcript_graph(self.transcripts[name], lexicon, topology) for name in self.static.ids}
 
 
 def joined(parts: Sequence[Dataset]) -> Dataset:
-    """All utterances of several materials, whose ids must differ."""
+    """Concatenate data sets with distinct utterance ids."""
     tables = [part.static for part in parts]
     static = FrameTable.from_utterances(
         [name for table in tables for name in table.ids],
@@ -124,7 +112,7 @@ def _joined_corpora(corpora: Sequence[DataDirectory | None]) -> DataDirectory | 
 
 
 def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Problem]]:
-    """Leave out utterances without words or with words that the lexicon lacks; returns the rest and the reasons."""
+    """Return the utterances with known words only, and the reasons for leaving out the others."""
     problems = list(corpus.problems)
     kept = []
     for utterance in corpus.utterances:
@@ -142,7 +130,7 @@ def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, l
 
 
 def require_some(path: Path, usable: Sequence[object], problems: Sequence[Problem]) -> None:
-    """Raise CorpusError, with the first reason, when there is nothing to work on."""
+    """Raise CorpusError with the first reason if nothing is usable."""
     if usable:
         return
     if not problems:
@@ -164,9 +152,9 @@ def build_static(
     workers: Workers,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Stage: write the static features of a corpus as a table, and a list of what could not be used.
+    """Stage: write the table of static features of a corpus, and the list of unusable utterances.
 
-    Without `silent_too`, audio is of no use where all samples are 0 although the transcript has words.
+    Unless `silent_too`, audio with only zero samples is unusable if its transcript has words.
     """
     table, problems = extract_static(corpus, config, augmentation=augmentation, workers=workers, progress=progress)
     if not silent_too:
@@ -179,7 +167,7 @@ def build_static(
 
 
 def left_out(directory: Path) -> list[Problem]:
-    """The utterances that `build_static` could not use, also if it ran in an earlier process."""
+    """Return the utterances that `build_static` could not use, also from an earlier process."""
     path = directory / _LEFT_OUT
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
@@ -189,7 +177,7 @@ def left_out(directory: Path) -> list[Problem]:
 
 
 def load_dataset(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Dataset:
-    """The table written by `build_static`, mapped from its file, with the corpus's transcripts."""
+    """Load the table written by `build_static` (memory-mapped), with the corpus's transcripts."""
     static = FrameTable.load(directory)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     return Dataset(static, transcripts, config.shift_ms / 1000.0, corpus)

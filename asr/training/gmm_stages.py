@@ -1,4 +1,4 @@
-"""Training Gaussian mixtures as stages of a run: what hybrids stand on."""
+"""Stages that train Gaussian mixtures, which provide the alignments for hybrids."""
 
 import json
 import logging
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TrainingContext:
-    """What every training of one corpus shares."""
+    """Objects shared by all training stages of a corpus."""
 
     run: Run
     lexicon: Lexicon
@@ -50,33 +50,33 @@ class TrainingContext:
 
     @property
     def topology(self) -> Topology:
-        """Phones of the lexicon, with silence and short pause, without context."""
+        """Topology of the lexicon's phones, silence and short pause, without context."""
         return Topology(self.lexicon.phones, self.config.states_per_phone)
 
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A trained system: where its model is, how long training took, and its training curves by name."""
+    """Trained system: its model file, training time and training curves by name."""
 
     path: Path
     seconds: float
     curves: Mapping[str, Sequence[float]]
 
     def load(self) -> SpeechModel:
-        """The model."""
+        """Load the model."""
         return load_model(self.path)
 
     @cached_property
     def topology(self) -> Topology:
-        """Of the model, which is read for it once."""
+        """Topology of the model, read once."""
         return self.load().hmm.topology
 
 
 @dataclass(frozen=True)
 class AlignedGmms:
-    """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
+    """GMM-HMMs by number of components, and the frame states aligned by the largest one.
 
-    `failed` has the fault of every utterance that it cannot align, whose frames have state -1.
+    `failed` has the fault of each utterance that could not be aligned; its frames have state -1.
     """
 
     models: Mapping[int, TrainedSystem]
@@ -85,12 +85,12 @@ class AlignedGmms:
 
     @property
     def largest(self) -> TrainedSystem:
-        """The model with the most components."""
+        """Model with the most components."""
         return self.models[max(self.models)]
 
     @property
     def topology(self) -> Topology:
-        """Whose states these are."""
+        """Topology of the states."""
         return self.largest.topology
 
 
@@ -102,10 +102,9 @@ def train_mixtures(
     *,
     complain: bool = True,
 ) -> AlignedGmms:
-    """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start.
+    """Stage `name`: train GMM-HMMs with each number of components; times are measured from the flat start.
 
-    `features` are those of the workshop's configuration unless given. What looks wrong in the alignment is logged
-    unless `complain` is false.
+    `features` default to those of the context's configuration. `complain` logs suspicious alignments.
     """
     chosen = context.config.features if features is None else features
     check_same_static(context.config.features, chosen)
@@ -122,11 +121,10 @@ def train_mixtures(
 def train_tied_mixtures(
     context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
 ) -> AlignedGmms:
-    """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
+    """Stage `name`: train mixtures of context-dependent tied states; the context's settings give their number.
 
-    They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
-    frames unless the settings want LDA and MLLT. That the speech is too little for any context is logged unless
-    `complain` is false.
+    They grow from the alignment of the same data by the monophone `mixtures`, on the same frames unless the settings
+    enable LDA and MLLT. `complain` logs when the data is too small for any context.
     """
     config = context.config
 
@@ -162,10 +160,9 @@ def train_tied_mixtures(
 def first_gaussians(
     table: FrameTable, states: np.ndarray, topology: Topology, settings: GrowthSettings, workers: Workers
 ) -> GaussianMixtures:
-    """Single Gaussians of the states of frames, but all that silence will have for each of the others.
+    """Return a single Gaussian for each speech state, and all Gaussians of the silence states.
 
-    Between words lies more than one Gaussian tells from speech: with one, phones take the noise there as soon as they
-    are realigned.
+    With a single Gaussian for silence, realignment assigns noise between words to the phones.
     """
     return mixtures_of_states(
         table.frames,
@@ -180,14 +177,14 @@ def first_gaussians(
 
 @dataclass(frozen=True)
 class GmmInit:
-    """What mixtures grow from: nothing, or single Gaussians and self-loops; and what maps their frames, if anything."""
+    """Initialization of mixtures (flat start, or single Gaussians and self-loops), and speaker transforms, if any."""
 
     topology: Topology
     settings: GmmSettings
     first: tuple[GaussianMixtures, np.ndarray] | None = None
     speakers: SpeakerAdaptation | None = None
     states: np.ndarray | None = None
-    """Of the frames, where they are mapped."""
+    """State of each frame, if the frames are transformed."""
 
 
 def train_gmm_stage(
@@ -201,7 +198,7 @@ def train_gmm_stage(
     *,
     complain: bool,
 ) -> None:
-    """Write a model for every number of components, the alignment by the last and what is to be said of it."""
+    """Write a model for each number of components, the last model's alignment, and its diagnostics."""
     started = time.monotonic()
     graphs = dataset.graphs(context.lexicon, start.topology)
     record = {}
@@ -248,7 +245,7 @@ def train_gmm_stage(
 
 
 def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], None]) -> AlignedGmms:
-    """What `grow` wrote in this stage, now or earlier."""
+    """Run the stage if necessary and load the output of `train_gmm_stage`."""
     directory = context.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
@@ -264,7 +261,7 @@ def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], 
 
 
 def aligned_states(context: TrainingContext, aligner: TrainedSystem, dataset: Dataset) -> np.ndarray:
-    """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
+    """Return the aligned state of every frame, int32 (n_frames,); -1 in utterances that fail."""
     model = aligner.load()
     graphs = dataset.graphs(context.lexicon, model.hmm.topology)
     maps = aligned_maps(model, dataset.static, graphs, workers=context.workers)
@@ -279,5 +276,5 @@ def aligned_states(context: TrainingContext, aligner: TrainedSystem, dataset: Da
 
 
 def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) -> SpeechModel:
-    """The same model with other search settings and default grammar."""
+    """Return the model with other search settings and default grammar."""
     return replace(model, search=search, arpa=arpa)

@@ -1,4 +1,4 @@
-"""Training hybrids on the alignment by Gaussian mixtures, and other mixtures on it, as stages of a run."""
+"""Stages that train hybrids, or further mixtures, on the alignment by Gaussian mixtures."""
 
 import json
 from dataclasses import replace
@@ -43,11 +43,10 @@ def train_hybrid_system(
     *,
     one_stream: TrainedSystem | None = None,
 ) -> TrainedSystem:
-    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
+    """Stage `name`: train a hybrid on the mixtures' alignment of the same data.
 
-    `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
-    and its seconds count in. With realignment the two differ, and it is not used. Where sequences are wanted, stage
-    `NAME-sequences` goes on from there.
+    `one_stream` is the same hybrid without the second stream, if available; its classifier is reused and its time
+    counted. It is not used with realignment. Sequence training, if enabled, is stage `NAME-sequences`.
     """
     if settings.realignments:
         one_stream = None
@@ -55,7 +54,7 @@ def train_hybrid_system(
     features = features.model_copy(update={"append_static": settings.mixtures > 0})
     check_copies(settings, context.source)
 
-    @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
+    @threadpool_limits.wrap(limits=1)  # more threads change the order of sums, and so the bytes
     def build(directory: Path) -> None:
         aligner = mixtures.largest.load()
         speakers = aligner.speakers
@@ -79,11 +78,11 @@ def train_hybrid_system(
                     checkpoint=context.run.checkpoint(name),
                     progress=lambda done, total: finished(100 * done // total),
                 )
-                finished(100)  # not every classifier tells how far it is
+                finished(100)  # not every classifier reports progress
             hmm, curves = result.hmm, list(result.curves)
         else:
             hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
-            assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # of one stream
+            assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # single stream
             acoustic = with_second_stream(
                 hmm.acoustic_model,
                 table.frames,
@@ -122,7 +121,7 @@ def train_hybrid_system(
 
 
 def _pause_sounds(table: FrameTable, dataset: Dataset, states: np.ndarray, topology: Topology) -> PauseSounds | None:
-    """From the frames of the material, which the table begins with, and their states."""
+    """Collect pause sounds from the original utterances, which come first in the table."""
     n_utterances, n_frames = len(dataset.static), dataset.static.n_frames
     ids, speakers, offsets = table.ids[:n_utterances], table.speakers[:n_utterances], table.offsets[: n_utterances + 1]
     own, states = FrameTable(ids, speakers, table.frames[:n_frames], offsets), states[:n_frames]
@@ -138,10 +137,10 @@ def train_on_sequences(
     hybrid: TrainedSystem,
     settings: HybridSettings,
 ) -> TrainedSystem:
-    """Stage `name`: a hybrid whose classifier has been trained on frames of this material, trained on its sequences.
+    """Stage `name`: train a hybrid's classifier on sequences, after its training on frames of the same data.
 
-    They are aligned by the hybrid, but for utterances that the mixtures could not align, and searched with the
-    frequencies of the words as grammar, copies too. The hybrid's seconds count in.
+    The hybrid realigns all data that the mixtures could align. Sequences, including copies, are decoded with a unigram
+    grammar. The time includes the hybrid's.
     """
 
     @threadpool_limits.wrap(limits=1)
@@ -187,9 +186,9 @@ def train_mixtures_of_states(
     n_components: int,
     features: FeatureConfig,
 ) -> TrainedSystem:
-    """Stage `name`: mixtures of other frames, such as discriminant ones, on the alignment by earlier mixtures.
+    """Stage `name`: train mixtures on other frames, such as discriminant features, with an existing alignment.
 
-    They keep the durations of the earlier ones.
+    State durations are those of the existing mixtures.
     """
     check_same_static(context.config.features, features)
 
@@ -212,10 +211,10 @@ def train_mixtures_of_states(
 def training_copies(
     context: TrainingContext, dataset: Dataset, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
 ) -> tuple[Dataset, np.ndarray]:
-    """The material with its warped, faster, slower and noisy copies, and the state of every frame of them all.
+    """Return the data with its warped, speed-perturbed and noisy copies, and the states of all frames.
 
-    Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
-    frame's from its place in the original.
+    Warped and noisy copies have the original `states`, int32 (n_frames,). In copies at another speed each frame has the
+    state at the corresponding time of the original.
     """
     vtlp_warps = settings.vtlp_warps
     if vtlp_warps == "auto":
@@ -245,7 +244,7 @@ def training_copies(
 def _augmented(
     context: TrainingContext, dataset: Dataset, states: np.ndarray, augmentation: Augmentation, features: FeatureConfig
 ) -> tuple[Dataset, np.ndarray]:
-    """A copy of the material, and its states from those of the original."""
+    """Return a modified copy of the data, with states from the original."""
     copy = dataset.augmented(augmentation, features, workers=context.workers)
     silence = context.topology.silence_states
     labels = []
@@ -260,7 +259,7 @@ def _augmented(
 
 
 def frame_accuracy(model: SpeechModel, dataset: Dataset, states: np.ndarray) -> float:
-    """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
+    """Return the percentage of frames whose most probable state is the aligned one; state -1 is ignored."""
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
         raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
@@ -276,14 +275,14 @@ def frame_accuracy(model: SpeechModel, dataset: Dataset, states: np.ndarray) -> 
 def _front_end(
     speakers: SpeakerAdaptation | None, config: FeatureConfig, static: FrameTable, states: np.ndarray
 ) -> FrontEnd:
-    """Fitted to static features, or to mapped frames."""
+    """Fit a front end to static features, or to speaker-transformed frames."""
     return FrontEnd(config if speakers is None else of_mapped_frames(config)).fit(static, states)
 
 
 def _mapped(
     context: TrainingContext, speakers: SpeakerAdaptation | None, static: FrameTable, states: np.ndarray
 ) -> FrameTable:
-    """What a front end starts from: static features, or what maps of speakers make of them in these states."""
+    """Return the front end's input: static features, with speaker transforms if enabled."""
     if speakers is None:
         return static
     return speakers.frames(static, speakers.of_states(static, states, workers=context.workers))
@@ -297,10 +296,10 @@ def _classifier_inputs(
     states: np.ndarray,
     settings: HybridSettings,
 ) -> FrameTable:
-    """What a front end starts from: the material and its copies, behind it, as the classifier is to hear them.
+    """Return the front end's input for the data followed by its copies.
 
-    Where the settings want it, each copy is as if it were all that is known of its speaker, who has no map then: so the
-    classifier learns of speech that maps do not fit, too.
+    If enabled, each copy has its own transform, estimated as if it were its speaker's only data, or none. The
+    classifier then also learns from poorly normalized speech.
     """
     if not settings.augment_as_unadapted:
         return _mapped(context, speakers, copies.static, states)
@@ -312,7 +311,7 @@ def _classifier_inputs(
 
 
 def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:
-    """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
+    """Raise ConfigError for audio augmentation of feature archives, and CorpusError for unusable noise."""
     if source == "archive" and (settings.speed_perturb or settings.noise):
         raise ConfigError(
             "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give "

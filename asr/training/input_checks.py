@@ -1,4 +1,4 @@
-"""What a training is given, checked before its first stage: all that is wrong is logged at once."""
+"""Validation of training inputs before the first stage; all problems are logged at once."""
 
 import logging
 import re
@@ -29,9 +29,9 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
-_SHOWN = 5  # of every code
-_CAUSE = "mixed-stress"  # told first: where there are too many phones, others tell of those that are never heard
-_TOLD = 5  # in the sentence that ends the command; of more the first, after a line of the log for each
+_SHOWN = 5  # per code
+_CAUSE = "mixed-stress"  # reported first: it also causes errors about untrained phones
+_TOLD = 5  # reasons in the final error; with more, the first is given and all are logged
 
 
 def check_inputs(
@@ -48,13 +48,12 @@ def check_inputs(
     despite_settings: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
-    """Validate a corpus, its lexicon and settings, which may be a file or its tables; returns the settings too.
+    """Validate a corpus, its lexicon and the settings (an object, a file or tables); return the settings too.
 
-    Where settings are not an object yet, `sample_rate` may be "auto", and is unless it is set: the
-    settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
-    Settings that are wrong are findings like any other, each with its line, and the rest is checked as far as it does
-    not depend on them; the defaults are returned in their place; audio is then read only `despite_settings`.
-    `classifier`, `strip_stress` and `seed` take the place of those in the settings.
+    If settings are not an object, a missing `sample_rate` means "auto". The returned settings then have the rate that
+    suits the corpus (`asr.corpus.rates`), which is logged. Invalid settings are findings with line numbers. They are
+    replaced by defaults and the checks go on; the audio is then read only `despite_settings`. `classifier`,
+    `strip_stress` and `seed` override the settings.
     """
     file = config if isinstance(config, Path) else None
     chosen: CorpusRate | None = None
@@ -98,7 +97,7 @@ def check_inputs(
 
 
 _FOR_THE_CORPUS = {"features", "hybrid_features", "lexicon", "states_per_phone"}
-"""Tables and settings without which what is wrong with a corpus cannot be told."""
+"""Tables and settings that the checks of a corpus depend on."""
 
 
 def _read_settings(
@@ -106,9 +105,9 @@ def _read_settings(
     file: Path | None,
     corpus_rate: Callable[[], int | None] | None,
 ) -> tuple[TrainingConfig | None, list[Finding], set[str]]:
-    """The settings with defaults in the place of those at fault, what is wrong, and the tables in which it is.
+    """Return the settings with defaults for the faulty ones, the findings, and the faulty tables.
 
-    None where they cannot be read, or nothing is known of those that are right.
+    The settings are missing (None) if they cannot be read or checked.
     """
     try:
         if isinstance(config, TrainingConfig):
@@ -137,22 +136,22 @@ def _line(finding: Finding) -> int:
 
 
 def with_classifier(config: TrainingConfig, classifier: str) -> TrainingConfig:
-    """The settings with another classifier: parameters in them are those of the classifier that they name."""
+    """Return the settings with another classifier; the parameters of a different classifier are dropped."""
     parameters = config.hybrid.parameters if classifier == config.hybrid.classifier else {}
     hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
     return config.model_copy(update={"hybrid": hybrid})
 
 
 def log_findings(report: Report, *, of_lists: bool = False) -> None:
-    """Log what is wrong, the first few of every code, before anything takes long.
+    """Log the first few findings of each code.
 
-    Of the faults that stop a training, those that the error tells are not logged as well. With `of_lists`, audio was
-    not read, so that it is not told how many utterances will be left out.
+    Findings that the raised error contains are not logged too. With `of_lists`, the audio was not read, so the number
+    of unusable utterances is unknown and not logged.
 
     Raises
     ------
     ConfigError, LexiconError, CorpusError
-        When nothing can be trained, with all reasons for it (the first few, where there are many; all are logged).
+        If training is impossible, with all reasons (only the first few if there are many; all are logged).
     """
     stops = report.stopping
     if len(stops) > _TOLD:
@@ -181,7 +180,7 @@ def log_findings(report: Report, *, of_lists: bool = False) -> None:
 
 
 def codes_line(alike: Iterable[Finding | Fault | Problem]) -> str:
-    """How many there are of every code, the most frequent first: `2 too-short, 1 unknown-word`."""
+    """Count the findings by code, the most frequent first: `2 too-short, 1 unknown-word`."""
     found = Counter(one.code for one in alike)
     return ", ".join(f"{n:,} {code}" for code, n in found.most_common())
 
@@ -199,7 +198,7 @@ def _log_first(findings: Sequence[Finding]) -> None:
 
 
 def _error(stops: Sequence[Finding]) -> AsrError:
-    """One sentence with every reason, or, where these are many, with the first: the log has all of them."""
+    """Return one error with every reason, or with the first if there are many (all are logged)."""
     first = stops[0]
     kind: type[AsrError] = CorpusError
     if first.of_settings:
@@ -208,7 +207,7 @@ def _error(stops: Sequence[Finding]) -> AsrError:
         kind = LexiconError
     shown = stops if len(stops) <= _TOLD else stops[:1]
     room = 900 // len(shown)
-    last = {(finding.code, finding.remedy): finding for finding in shown}  # which tells the remedy of all alike
+    last = {(finding.code, finding.remedy): finding for finding in shown}  # the last of each group states the remedy
     texts = [
         printable(
             f"{finding.place}: {finding.message if last[finding.code, finding.remedy] is finding else finding.fact}",

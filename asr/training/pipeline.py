@@ -1,4 +1,4 @@
-"""`asr train`: from a data directory and a lexicon to a GMM-HMM and a hybrid model file."""
+"""`asr train`: train a GMM-HMM and a hybrid from a data directory and a lexicon."""
 
 import json
 import logging
@@ -55,36 +55,18 @@ FRAMES_A_CENTER, MIN_FOLD_CENTERS, DEFAULT_CENTERS = 40, 200, 1000
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What a training is given, checked before the first stage.
-
-    Attributes
-    ----------
-    data, lexicon_file : path
-    config : TrainingConfig
-    lexicon : Lexicon
-    report : Report
-        Of the validation.
-    listed : sequence of str
-        All utterances of the data directory.
-    corpus : DataDirectory
-        The utterances that can be used ...
-    problems : list of Problem
-        ... and why the others cannot.
-    source : {"audio", "archive"}
-    resumed : bool
-        Whether the features are there from an earlier start.
-    """
+    """Training inputs, checked before the first stage."""
 
     data: Path
     lexicon_file: Path
     config: TrainingConfig
     lexicon: Lexicon
-    report: Report
-    listed: Sequence[str]
-    corpus: DataDirectory
-    problems: list[Problem]
+    report: Report  # report of the validation
+    listed: Sequence[str]  # all utterances of the data directory
+    corpus: DataDirectory  # the usable utterances
+    problems: list[Problem]  # reasons for leaving out the others
     source: Literal["audio", "archive"]
-    resumed: bool
+    resumed: bool  # whether an earlier start has computed the features
 
 
 def train(
@@ -101,23 +83,23 @@ def train(
     rebuild_changed: bool = False,
     check_samples: bool = True,
 ) -> Outcome:
-    """Train a recognizer: `work_dir/model.safetensors`.
+    """Train a recognizer and write `work_dir/model.safetensors`.
 
-    `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
-    training transcripts, which is the default grammar of both models. `work_dir/report.html` and `results.json` have
-    the errors of both on the held-out speech of the tuning, and `suspects.tsv` the unusual transcripts. Finished stages
-    are reused. Returns which utterances could not be used.
+    Other files: `gmm.safetensors` (the baseline with the largest mixtures), `grammar.arpa` (the n-gram of the training
+    transcripts, default grammar of both models), `report.html` and `results.json` (errors of both models on the
+    held-out speech of the tuning), and `suspects.tsv` (unusual transcripts). Finished stages are reused. Returns an
+    outcome with the unusable utterances.
 
-    All inputs are validated before the first stage, and the findings are logged. `config` may be a file, so that its
-    errors are reported with the others. The validation reads the audio unless `check_samples` is false or an earlier
-    start has computed the features.
+    All inputs are validated before the first stage, and the findings are logged. Errors in a `config` file are reported
+    with the others. Validation reads the audio unless `check_samples` is false or an earlier start has computed the
+    features.
 
     Raises
     ------
     AsrError
-        One of its kinds, with the cause in one sentence.
+        A subclass, with the cause in one sentence.
     """
-    require_run_or_empty(work_dir)  # before all audio is read
+    require_run_or_empty(work_dir)  # before the audio is read
     resumed = is_dir(work_dir / "stages" / "features")
     report, checked = check_inputs(
         data,
@@ -159,8 +141,8 @@ def train(
 def _read_inputs(
     data: Path, lexicon: Path, config: TrainingConfig, report: Report, root: Path | None, resumed: bool
 ) -> _Inputs:
-    """Read what was validated; raise what stops the training."""
-    # Errors that would only appear after hours of training are raised now.
+    """Read the validated inputs; raise errors that prevent training."""
+    # Raise errors now that would otherwise appear after hours of training.
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
@@ -195,9 +177,9 @@ def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
 
 
 def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Dataset, list[Problem]]:
-    """Stage "features": the data set, and all utterances left out so far."""
+    """Stage "features": return the data set and all utterances left out so far."""
     work_dir, config, corpus = context.run.directory, inputs.config, inputs.corpus
-    if not inputs.resumed:  # the utterances left out are known before the features are there
+    if not inputs.resumed:  # lists the unusable utterances before the features exist
         known = [Problem(name, *fault) for name, fault in inputs.report.left_out.items()]
         account(inputs.listed, [name for name in inputs.listed if name not in inputs.report.left_out], known, work_dir)
 
@@ -218,7 +200,6 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
 
 
 def _write_grammar(context: TrainingContext, dataset: Dataset) -> str:
-    """Write the n-gram of the transcripts; return its text."""
     path = context.run.directory / "grammar.arpa"
     write_arpa(_ngram(dataset, context), path)
     return path.read_text(encoding="utf-8")
@@ -226,7 +207,7 @@ def _write_grammar(context: TrainingContext, dataset: Dataset) -> str:
 
 @dataclass(frozen=True)
 class _ModelFiles:
-    """The model files of a work directory, with their grammar and what they were trained on."""
+    """Model files of a work directory, with their grammar and provenance."""
 
     work_dir: Path
     arpa: str
@@ -242,7 +223,7 @@ class _ModelFiles:
         return model
 
     def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:
-        """Write the mixtures before the tuning, unless there is a file: it may be tuned already."""
+        """Write the mixtures before tuning, unless the file exists because it may be tuned already."""
         if not exists(self.work_dir / "gmm.safetensors"):
             self.save("gmm", trained, _TunedSearches({"gmm": search}))
             log.info(
@@ -253,7 +234,7 @@ class _ModelFiles:
 
 
 def _log_vocabulary(model: SpeechModel, dataset: Dataset) -> None:
-    """Log what the model recognizes, and the grammar that fits transcripts of one length."""
+    """Log the model's vocabulary, and the grammar for transcripts of a fixed length."""
     log.info("%s", vocabulary_line(model, dataset.references.values()))
     lengths = set(map(len, dataset.references.values()))
     if len(lengths) == 1:
@@ -284,11 +265,11 @@ def _ngram(dataset: Dataset, context: TrainingContext) -> ArpaModel:
 
 
 Hypotheses = dict[str, tuple[str, ...]]
-NAMES = {"gmm": "mixtures", "model": "hybrid"}  # of the model files, for people
+NAMES = {"gmm": "mixtures", "model": "hybrid"}  # names in messages
 
 
 class _TunedSearches(NamedTuple):
-    """By the name of a model: its search, and what came of it on the speech held out, where there was some."""
+    """Search settings and held-out results, if any, by name of the model."""
 
     search: Mapping[str, SearchSettings]
     hypotheses: Mapping[str, Hypotheses] = {}
@@ -297,7 +278,7 @@ class _TunedSearches(NamedTuple):
 
 
 def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
-    """From fold models trained without the held-out speakers; `held-out.json` has the errors."""
+    """Tune with fold models trained without the held-out speakers; `held-out.json` has the errors."""
     config = context.config
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
     if config.tuning.held_out == 0 or len(dataset.static) < 2:
@@ -312,7 +293,7 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
     )
     fold_models: dict[str, list[tuple[TrainedSystem, Dataset]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
-        # What looks wrong is said of the model that is kept.
+        # Suspicious alignments are reported for the final model only.
         mixtures = train_aligner(context, f"tuning-{number}-gmm", inner, complain=False)
         hybrid = train_hybrid_system(
             context,
@@ -359,10 +340,9 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
 
 
 def _tell_time_left(context: TrainingContext, n_done: int, n_pairs: int) -> None:
-    """What is left of the pairs of models, from the time that those done took.
+    """Log the estimated time left, from the fold models finished so far.
 
-    In the first is whatever is done once, such as compiling, so its time is the most that another takes; once there are
-    others, it no longer counts.
+    The first includes one-time work such as compilation, so it is an upper bound and ignored once there are others.
     """
     seconds = [_seconds_of(context, f"tuning-{number}-") for number in range(1, n_done + 1)]
     left = n_pairs - n_done
@@ -386,7 +366,7 @@ def _tell_time_left(context: TrainingContext, n_done: int, n_pairs: int) -> None
 
 
 def _seconds_of(context: TrainingContext, begins: str) -> float:
-    """By the clock, of all stages that are done and have names that begin so."""
+    """Return the total wall-clock seconds of finished stages with this prefix."""
     run = context.run
     return sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith(begins))
 
@@ -412,9 +392,9 @@ def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
 
 
 def _for_folds(settings: HybridSettings, n_frames: int) -> HybridSettings:
-    """Settings of fold models, which only choose scale and penalty: no realignment, and few basis centers.
+    """Return settings of fold models, which only tune the search: no realignment and fewer basis centers.
 
-    Of 1000 centers, the default, a fold model has one for every `FRAMES_A_CENTER` frames.
+    The default of 1000 centers is reduced to one per `FRAMES_A_CENTER` frames.
     """
     parameters = dict(settings.parameters)
     if settings.classifier == "kernel-logistic" and not {"n_centers", "n_candidates"} & parameters.keys():

@@ -1,4 +1,4 @@
-"""What training tells at its end: both systems on held-out speech, as a table, `results.json` and `report.html`."""
+"""Final report of a training: both systems on held-out speech, as a table, `results.json` and `report.html`."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
     "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
-FEW_WORDS = 300  # on which models of another seed can differ by several points
+FEW_WORDS = 300  # below this, models with another seed can differ by several points
 _TWINS = (
     "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
     "that are kept had all of it"
@@ -42,28 +42,14 @@ _ONE_VOICE = (
 
 @dataclass(frozen=True)
 class HeldOutSystem:
-    """A system on speech that it was not trained on.
+    """A system's results on held-out speech."""
 
-    Attributes
-    ----------
-    name : str
-        Such as "mixtures" or "hybrid".
-    hypotheses : mapping of utterance id to words
-        Of all held-out utterances; one that is missing counts as deleted.
-    search : SearchSettings
-        That the final model keeps.
-    curves : mapping of name to values
-        Of its training, an entry a pass.
-    remarks : sequence of str
-        Sentences on how its search was chosen.
-    """
-
-    name: str
+    name: str  # such as "mixtures" or "hybrid"
     kind: Literal["gmm", "discriminant", "other"]
-    hypotheses: Mapping[str, Sequence[str]]
-    search: SearchSettings
-    curves: Curves = field(default_factory=dict)
-    remarks: Sequence[str] = ()
+    hypotheses: Mapping[str, Sequence[str]]  # words by utterance id; missing utterances count as deleted
+    search: SearchSettings  # settings of the final model
+    curves: Curves = field(default_factory=dict)  # training curves by name, one value per pass
+    remarks: Sequence[str] = ()  # sentences on the choice of the search
 
 
 def report_training(
@@ -79,31 +65,32 @@ def report_training(
     states: Literal["mono", "tri"] = "mono",
     notes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Write `results.json` and `report.html` to a directory, and the table to the log.
+    """Write `results.json` and `report.html` to a directory, and log the table.
 
     Parameters
     ----------
     systems : sequence of HeldOutSystem
-        The baseline first. The last is the one whose errors are shown word by word, and held against the first.
+        The baseline first. The last one is shown word by word and compared with the first.
     references, speakers : mapping of utterance id to words, and to the speaker
-        Of the held-out speech; without any there is a page without error rates, and an empty list of results.
+        The held-out speech. If empty, the page has no error rates and the results are an empty list.
     transcripts : TranscriptCheck
-        Whose suspects the page lists; `spoken` are the transcripts of the training speech, by utterance id.
+        Its suspects are listed on the page.
     alignment : AlignmentCheck
-        Of the training speech by the mixtures.
+        Alignment of the training speech by the mixtures.
+    spoken : mapping of utterance id to words
+        Transcripts of the training speech.
     grammar : str
-        What the held-out speech was recognized with.
+        Name of the grammar of the held-out recognition.
     states : "mono" or "tri"
-        Whether HMM states are of phones by themselves or in context.
+        Whether HMM states depend on context.
     notes : sequence of str
-        Sentences that come first on the page.
+        Sentences at the top of the page.
 
     Returns
     -------
     rows : list of dict
-        What `results.json` holds: the columns of a recipe's rows but for those of times, for equal runs leave equal
-        files, and of frames; and `wer_low` and `wer_high`, the interval of 95 %, `lm_scale` and `insertion_penalty`.
-        Rates are in %.
+        Content of `results.json`: the columns of a recipe's rows without frame counts and times (so equal runs give
+        equal files), and `wer_low`, `wer_high` (95 % interval), `lm_scale` and `insertion_penalty`. Rates are in %.
     """
     scored = [
         (system, score_utterances(references, system.hypotheses, speakers=speakers))
@@ -157,13 +144,13 @@ def report_run(
     *,
     remarks: Mapping[str, Sequence[str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """`report_training` of the two systems of `asr train`, into the run's directory.
+    """Write the report of `asr train` on its two systems to the run's directory, with `report_training`.
 
     Parameters
     ----------
     search, hypotheses, remarks : mappings of "gmm" and "model"
-        Settings of both, what their fold models recognized of all held-out utterances, and sentences on the choice; no
-        hypotheses where nothing was held out.
+        Search settings, the fold models' words for all held-out utterances (empty if nothing was held out), and
+        sentences on the choice.
     """
     settings = context.config.hybrid
     growth = [
@@ -227,7 +214,7 @@ def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, s
 def _table(
     rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit
 ) -> list[str]:
-    """Lines of the table, the comparison of the first and the last system at the end."""
+    """Return the lines of the table, ending with the comparison of the first and last system."""
     if not rows:
         return ["no speech was held out, so no error rate is known"]
     report = scored[0][1]
@@ -271,7 +258,6 @@ def _counted(n: int, noun: str) -> str:
 
 
 def _curves(systems: Sequence[HeldOutSystem]) -> dict[str, list[tuple[float, float]]]:
-    """A figure a curve that has points; the titles name the axes."""
     return {
         f"{system.name}: {name}": [(float(number), float(value)) for number, value in enumerate(values, 1)]
         for system in systems

@@ -1,8 +1,8 @@
-"""Whether the transcripts are those of the audio: a stage after the mixtures, and `suspects.tsv`.
+"""Check that transcripts match the audio: a stage after the mixtures, which writes `suspects.tsv`.
 
-A model that was trained on wrong transcripts has learnt them: sixteen Gaussians a state fit 31 utterances with each
-other's transcripts as if they were right. So utterances are scored by Gaussians of the aligned states of other
-utterances, in folds; transcripts in disorder gain nothing from those.
+A model trained on wrong transcripts fits them: with 16 Gaussians per state, 31 utterances with exchanged transcripts
+score as well as correct ones. So each utterance is scored by cross-validation, with Gaussians of the aligned states of
+other folds; these do not fit exchanged transcripts.
 """
 
 import json
@@ -27,17 +27,17 @@ from asr.training.gmm_stages import AlignedGmms, TrainingContext
 from asr.util.counted_text import count
 
 FOLDS = 4
-FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # a model of few utterances misses every one that it lacks
-GAUSSIANS = 4  # a state; a single one tells right from wrong transcripts less well
-MAX_NOT_ALIGNED = 5.0  # per cent of the utterances
-MIN_FALL = 1.0  # of the log-likelihood a frame; floors of weights and variances cost some tenths
+FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # with few utterances, larger training parts: each one left out weakens a model
+GAUSSIANS = 4  # per state; a single one separates right from wrong transcripts less well
+MAX_NOT_ALIGNED = 5.0  # % of the utterances
+MIN_FALL = 1.0  # of the log-likelihood per frame; floors of weights and variances cost a few tenths
 
 
 def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:
-    """Stage `name`: scores of the transcripts that `mixtures` aligned; tells of them in a line of the log.
+    """Stage `name`: score the transcripts that `mixtures` aligned, and log a summary.
 
-    Written to the run's directory is `suspects.tsv`: what is out of the ordinary in the corpus, its speakers and
-    utterances, and in the stage of the mixtures; `scores.tsv` in the stage's has the score of every utterance.
+    The run's directory gets `suspects.tsv`: anomalies of the corpus, speakers, utterances and mixture training.
+    `scores.tsv` in the stage's directory has the score of every utterance.
     """
 
     def build(directory: Path) -> None:
@@ -62,7 +62,7 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
 
 
 def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:
-    """Scores of the transcripts by models of which each has not seen the utterances that it scores."""
+    """Score the transcripts by cross-validation."""
     model = mixtures.largest.load()
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
@@ -114,7 +114,7 @@ def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: Ali
 
 
 def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, context: TrainingContext) -> FrameTable:
-    """The model's frames; normalized by speaker where they are by corpus, since a voice is no wrong transcript."""
+    """Return the model's frames, normalized by speaker instead of by corpus, so that voices do not affect the score."""
     config = model.front_end.config
     if config.normalize == "corpus" and config.lda_dimension is None:
         return FrontEnd(config.model_copy(update={"normalize": "speaker"})).fit(static).transform(static)
@@ -122,13 +122,13 @@ def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, context:
 
 
 def alignment_of(mixtures: AlignedGmms) -> AlignmentCheck:
-    """The figures of the alignment by the largest mixtures, as their stage wrote them."""
+    """Load the alignment statistics of the largest mixtures from their stage."""
     path = mixtures.largest.path.parent / "alignment.json"
     return AlignmentCheck(**json.loads(path.read_text(encoding="utf-8")))
 
 
 def _of_stage(mixtures: AlignedGmms, n_utterances: int) -> list[Suspect]:
-    """What is out of the ordinary in the training of the mixtures itself."""
+    """Return the anomalies in the training of the mixtures."""
     found = alignment_of(mixtures).complaints()
     share = 100.0 * len(mixtures.failed) / n_utterances
     if share > MAX_NOT_ALIGNED:

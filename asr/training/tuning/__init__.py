@@ -1,1 +1,1 @@
-"""Tuning on held-out speech: scale, penalty, beam, confidences and the rejection of other sounds."""
+"""Tuning on held-out speech: scale, penalty, beam, confidence calibration and rejection."""

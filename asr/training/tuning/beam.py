@@ -1,4 +1,4 @@
-"""How wide a finished model has to be searched: the narrowest that finds the words of a wide search, and some room."""
+"""Choice of the beam of a finished model: the narrowest that gives the words of a wide search, plus a margin."""
 
 import logging
 import math
@@ -13,49 +13,55 @@ from asr.training.tuning.search import FoldScores, recognized_by_all
 log = logging.getLogger(__name__)
 
 WIDER = 2.0
-"""Times the model's own beam: the words at this one count as right."""
+"""Factor on the model's beam for the reference search."""
 WIDEST = 1000.0
-"""Natural log; beyond it nothing is pruned that matters. A model whose beam is infinite is searched with this."""
+"""Natural log; a wider beam has no effect. It replaces an infinite beam."""
 NARROWEST = 10.0
 BEAM_STEP = 0.8
-"""From one beam to the next narrower one."""
+"""Ratio of successive beams."""
 MAX_ACTIVE = 10_000
 MIN_ACTIVE = 100
 ACTIVE_STEP = 0.6
-"""From one limit of hypotheses to the next smaller one."""
+"""Ratio of successive limits of hypotheses."""
 SWEPT_ACTIVE = 500
-"""Hypotheses a frame while scales and penalties are compared, before the width is chosen: in a loop of 2000 words the
-choice is the same within a few per cent as with a thousand, and takes 0.6 of the time."""
+"""Hypotheses per frame while scales and penalties are compared, before the width is chosen. In a loop of 2000 words the
+chosen values agree within a few percent with those for 1000 hypotheses, in 0.6 of the time.
+"""
 SMALL_GRAPH = 1000
-"""Arcs of a graph that costs next to nothing however widely it is searched, so that a wide search is taken: what a
-narrow one finds in trimmed speech it may lose in pauses and noise."""
+"""Arcs of a graph that is always searched widely because the cost is negligible. A narrow beam that suffices for
+trimmed speech may fail in pauses and noise.
+"""
 MIN_WORDS = 200
-"""Under fewer words of the wide search the width stays: they say little of other speech, and nothing of grammars."""
+"""Minimum number of words in the wide search; with fewer, the width stays unchanged."""
 TOLERATED = 0.001
-"""Share of the words in which two searches that count as equal may differ; none of less than a thousand."""
+"""Fraction of words in which equivalent searches may differ; 0 words if there are fewer than 1000."""
 BEAM_MARGIN = 0.25
-"""Part by which the beam chosen is wider than the narrowest that suffices here: other speech may need more."""
+"""Relative margin added to the narrowest sufficient beam, for other speech."""
 ACTIVE_MARGIN = 0.5
-"""The same of the limit, which is cheap. To either comes 1 / sqrt(utterances), for a few say little of others."""
+"""Relative margin of the limit of hypotheses. Both margins are increased by 1 / sqrt(utterances)."""
 
 
 def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str = "search") -> SearchSettings:
-    """`search` with a beam and a limit of hypotheses (`max_active`) that suit the models, the grammar and the speech.
+    """Return `search` with a beam and a limit of hypotheses (`max_active`) suited to models, grammar and speech.
 
-    Beams are tried from the search's own downwards until the words differ from those of a beam `WIDER` than its own,
-    then limits under the beam chosen. The last that agreed is chosen, with its margin. A small graph is searched
-    widely, without trials. Where even the search's own beam loses words, the wide one is taken; where there are few
-    words, all stays as it is; a limit that would keep nearly all of the graph is none. Transcripts do not matter:
-    errors of the search are counted, not the model's.
+    Beams are reduced from the search's own until the words differ from those of a beam `WIDER` times as large; then the
+    limit is reduced with the chosen beam. The last setting that agrees is chosen, with its margin. Exceptions:
+
+    - A small graph is searched widely, without trials.
+    - If even the search's own beam loses words, the wide beam is chosen.
+    - With few words, the settings stay unchanged.
+    - A limit that would keep nearly all of the graph is dropped.
+
+    Search errors are counted, not word errors, so the transcripts have no effect.
 
     Parameters
     ----------
-    scored : sequence of Scored
-        Models and speech like that to be recognized; no utterance is in two of them.
+    scored : sequence of FoldScores
+        Models and representative speech, with distinct utterances.
     search : SearchSettings
-        With the scale and penalty that it will be used with.
+        With its final scale and penalty.
     name : str
-        What is searched, for the log.
+        Name of the search in the log.
     """
     widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
     n_arcs = max(each.fold_model.graph.n_arcs for each in scored)
@@ -119,7 +125,7 @@ def _limits(search: SearchSettings, n_arcs: int) -> Iterator[int]:
 def _last_while(
     suffices: Callable[[SearchSettings], bool], narrowing: Sequence[SearchSettings], description: str
 ) -> SearchSettings | None:
-    """The last of ever narrower settings before the first that does not suffice; None if the first does not."""
+    """Return the last setting before the first that fails; None if the first fails."""
     last = None
     with progress(narrowing, description) as found:
         for chosen in narrowing:

@@ -1,4 +1,4 @@
-"""What searches of held-out speech have found, kept while the stage that searches is under way."""
+"""Cached results of searches of held-out speech, until the stage is finished."""
 
 import hashlib
 import json
@@ -20,25 +20,26 @@ from discriminants.util.paths import exists
 log = logging.getLogger(__name__)
 
 INTERVAL = 5.0
-"""Seconds of searching that are lost at most; what takes less is not kept."""
+"""Seconds of search between writes; shorter searches are not cached."""
 
 Words: TypeAlias = list[list[list[str]]]
-"""By search and utterance of a batch."""
+"""Words by search and utterance of a batch."""
 
 
 class SearchCache:
-    """The words found in batches of utterances, in files of a directory: a sequence of batches each, whole or absent.
+    """Words found in batches of utterances, cached in files of a directory.
 
-    They are named after what was searched, by digest, so that those of other models or speech are never taken for it.
+    Each file has a sequence of batches and is complete or absent. File names are checksums of the search's inputs, so
+    results for other models or speech are never used.
 
     Parameters
     ----------
     directory : Path
-        As of `asr.runs.run.Run.checkpoint`; it is made when something is kept.
+        From `asr.runs.run.Run.checkpoint`; created on the first write.
     hmm, graph
-        Of the searches.
+        Model and graph of the searches.
     scores : sequence of sequences of float32 (n_frames, n_states)
-        By batch and utterance.
+        State scores by batch and utterance.
     """
 
     def __init__(
@@ -57,9 +58,10 @@ class SearchCache:
         self._searched = digest.hexdigest()
 
     def through(self, how: object, search: Callable[[int], Iterable[Words]]) -> Iterator[Words]:
-        """The words in all batches, in order: those that are kept, and those that `search` finds from a batch on.
+        """Yield the words of all batches in order: cached ones first, then those from `search`.
 
-        `how`, of JSON values, says all that they depend on beside what was given to the object.
+        `search` is called with the number of the first batch that is not cached. `how` (JSON values) identifies all
+        other inputs of the search.
         """
         asked = json.dumps([self._searched, how], sort_keys=True).encode()
         key = hashlib.blake2b(asked, digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Confidences of words fitted to which words of held-out speech were right."""
+"""Confidence calibration on held-out speech."""
 
 import logging
 import math
@@ -25,44 +25,37 @@ from asr.training.tuning.search import FoldScores
 log = logging.getLogger(__name__)
 
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
-"""Of posteriors that are tried."""
+"""Candidate scales of posteriors."""
 MIN_WORDS = 50
-"""Fewer words say too little."""
-_MIN_OF_EACH = 5  # right words, and wrong ones
+"""Minimum number of words for calibration."""
+_MIN_OF_EACH = 5  # right words, and wrong words
 SUFFICIENT_WORDS = 500
-"""Of the references, for three numbers: of more, every second utterance is taken, or every third, since lattices of
-words that are hardly recognized take longer than all else."""
+"""Number of reference words used to fit the three parameters. Larger data is subsampled by whole utterances, because
+lattices of poorly recognized speech are slow.
+"""
 _RIDGE = 1e-2
-"""Holds slope and offset to 1 and 0, as so many words would that are no surprise."""
+"""L2 penalty on the deviation of slope and offset from 1 and 0."""
 _DISTRUST = 0.5
-"""Likewise, what fit and duration add to 0, each divided by its standard deviation."""
+"""L2 penalty on the weights of fit and duration, each divided by its standard deviation."""
 _SAME = 1e-2
-"""Standard deviations of fit and logarithm of the length below this are none: they tell no word from another."""
+"""Standard deviations of fit and log duration below this count as 0."""
 
 
 @dataclass(frozen=True)
 class LabelledWords:
-    """Words of a recognition.
+    """Recognized words with labels."""
 
-    Attributes
-    ----------
-    evidence : sequence of Evidence
-        Of the words, for every scale of `SCALES`.
-    right : bool (n_words,)
-        Whether the alignment with the reference finds the word right.
-    """
-
-    evidence: Sequence[ConfidenceFeatures]
-    right: np.ndarray
+    evidence: Sequence[ConfidenceFeatures]  # evidence of the words for each scale of `SCALES`
+    right: np.ndarray  # bool (n_words,), from the alignment with the reference
 
 
 def right_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[bool]:
-    """Of every word of the hypothesis, whether it stands beside the same one of the reference."""
+    """Return whether each word of the hypothesis is aligned with an equal word of the reference."""
     return [said == heard for said, heard in align_words(reference, hypothesis) if heard is not None]
 
 
 def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> LabelledWords:
-    """The words of the lattices' best paths."""
+    """Label the words of the lattices' best paths."""
     words = {
         name: [part for part in lattice.segments(lattice.first_path) if part.label != FILLER_WORD]
         for name, lattice in lattices.items()
@@ -82,10 +75,10 @@ def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[st
 
 
 def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
-    """The settings under which right and wrong words are least surprising.
+    """Return the maximum-likelihood settings; None with too few words.
 
-    For each scale the weights are those of logistic regression (Platt 1999, with a ridge); the scale with the largest
-    likelihood counts. None where there are too few words.
+    For each scale the weights are fitted by logistic regression (Platt 1999, with a ridge); the most likely scale is
+    chosen.
     """
     n_right = int(words.right.sum())
     if len(words.right) < MIN_WORDS or min(n_right, len(words.right) - n_right) < _MIN_OF_EACH:
@@ -126,10 +119,9 @@ def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
 def confidence_on(
     scored: Sequence[FoldScores], search: SearchSettings, *, leave_out: Container[str] = ()
 ) -> ConfidenceSettings | None:
-    """What is fitted to the words that a search finds in held-out speech; where they are too few, what it had.
+    """Fit confidences to a search's words in held-out speech; with too few words, return its current settings.
 
-    Utterances to `leave_out` are those that the grammar cannot say: they would teach that words are wrong however well
-    they fit.
+    `leave_out` has the utterances outside the grammar: their words are wrong however well they fit.
     """
     beam = default_lattice_beam(search)
     lattices: dict[str, Lattice] = {}
@@ -172,6 +164,6 @@ def confidence_on(
 def lattice_batch(
     batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], search: SearchSettings, beam: LatticeBeam
 ) -> list[Lattice | None]:
-    """The lattice of each of some utterances, of its state scores; None where no path fits."""
+    """Return the lattice of each utterance from its state scores; None if no path survives."""
     hmm, graph = constants
     return [search_lattice(hmm, scores, graph, search, beam)[1] for scores in batch]

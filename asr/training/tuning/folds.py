@@ -1,4 +1,4 @@
-"""Which training speech is held out: in one draw, or in folds that take turns."""
+"""Choice of held-out training speech: one random split, or folds."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,9 +9,9 @@ from asr.validation.corpus_size import MIN_SPEAKERS
 
 
 def hold_out(dataset: Dataset, fraction: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Divide training material into speakers to train on and speakers held out, by a seeded draw.
+    """Split data by speaker into a training and a held-out part, with a seed.
 
-    With a single speaker, utterances are drawn instead.
+    With a single speaker, utterances are split instead.
     """
     units = _units(dataset, 2)
     n_held_out = min(max(1, round(fraction * len(units))), len(units) - 1)
@@ -20,18 +20,17 @@ def hold_out(dataset: Dataset, fraction: float, seed: int) -> tuple[Dataset, Dat
 
 
 def folds(dataset: Dataset, fraction: float, words: int, seed: int) -> list[tuple[Dataset, Dataset]]:
-    """Parts of the material held out in turn, each beside what is left to train on.
+    """Return folds as pairs of training and held-out data.
 
-    The speakers (utterances, where there are fewer than four speakers) are dealt to as many folds as `fraction` goes
-    into one, such that folds have about as many words each: otherwise the one with the speakers who said most could
-    leave little to train on. As many of the folds are taken as it needs for `words` held-out words, or all.
+    Speakers (utterances, with fewer than four speakers) are assigned to round(1 / `fraction`) folds with about equal
+    numbers of words, so no fold removes most of the training data. Only as many folds are returned as `words` requires.
 
     Parameters
     ----------
     fraction : float
-        Part of the speakers, or utterances, in a fold; at most a half counts.
+        Fraction of the speakers or utterances per fold, at most 0.5.
     words : int
-        Held-out words that are enough.
+        Sufficient number of held-out words.
     """
     unit = _unit(dataset, MIN_SPEAKERS)
     said = dict.fromkeys(_units(dataset, MIN_SPEAKERS), 0)
@@ -50,9 +49,7 @@ def folds(dataset: Dataset, fraction: float, words: int, seed: int) -> list[tupl
 
 
 def _dealt(said: Mapping[str, int], n_folds: int, random: np.random.Generator) -> list[list[str]]:
-    """Units and how many words they said, in drawn folds: those who said most come first, in drawn order where they
-    said about as much, each to the fold with the fewest words.
-    """
+    """Assign each unit to the fold with the fewest words, units with the most words first (ties in random order)."""
     units = list(said)
     drawn = [units[i] for i in random.permutation(len(units))]
     drawn.sort(key=lambda unit: said[unit].bit_length(), reverse=True)

@@ -1,10 +1,9 @@
-"""Which scale and penalty the word errors on held-out speech speak for, and how clearly.
+"""Choice of scale and penalty from the word errors on held-out speech.
 
-Held-out speech of a small corpus has a hundred words, and of the searches tried a dozen differ by less than chance. The
-one with the fewest errors is then a draw in a lottery. What is chosen here is the mean of a posterior over all searches
-tried: their errors count as evidence, the settings' own search is where the prior has its middle. A thousand words put
-the mean where the errors are fewest; twenty leave it where it was. It moves smoothly with the counts, so that one word
-more or less, from another seed or another rounding, moves it little.
+On about 100 held-out words, the errors of a dozen searches differ by less than chance, so their minimum is random.
+Instead, the mean of a posterior over all tried searches is chosen: errors are the evidence, and the prior is centered
+on the initial settings. With 1000 words the mean is near the minimum of errors; with 20 it stays near the initial
+settings. It is a smooth function of the counts, so single errors have little effect.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,52 +12,39 @@ import numpy as np
 from scipy.ndimage import binary_dilation
 
 EVIDENCE = 0.3
-"""Natural log of the odds against a search for every word error more. Two searches that differ in ten words, seven
-against three, are four errors apart, which by chance alone is one time in three; here the odds are 1 to 3.3."""
+"""Decrease of the log odds of a search per additional word error. Two searches that differ in ten words, seven against
+three, are four errors apart: by chance this has probability 1/3; here the odds are 1 to 3.3.
+"""
 IMBALANCE = 0.1
-"""Word errors that one insertion more than deletions, or one fewer, counts for."""
+"""Word errors equivalent to a difference of 1 between insertions and deletions."""
 SCALE_SPREAD = 0.5
-"""Standard deviation of the prior in the natural log of the scale."""
+"""Standard deviation of the prior of ln(scale)."""
 PENALTY_SPREAD = 1.5
-"""Standard deviation of the prior in the penalty, in scales."""
+"""Standard deviation of the prior of the penalty, in scales."""
 NEGLIGIBLE = 5.0
-"""Natural log by which a search may be less probable than the best one for those beside it to be worth trying."""
+"""Neighbors of a search are not tried if it is less probable than the best one by this natural log."""
 FAR = 1.5
-"""Standard deviations of the prior from the settings' own at which a scale or penalty chosen is worth a word."""
+"""Distance from the initial settings, in standard deviations of the prior, at which a chosen value is reported."""
 UNDECIDED = 0.8
-"""Part of the prior's spread over the searches tried above which the words are said to tell little."""
+"""Ratio of the posterior's to the prior's spread above which the words are reported as uninformative."""
 
 
 @dataclass(frozen=True)
 class ErrorGrid:
-    """Word errors of held-out utterances under the searches tried.
+    """Word errors of held-out utterances under the tried searches."""
 
-    Attributes
-    ----------
-    units : str (n_utterances,)
-        What each utterance belongs to that is drawn as one: its speaker, or itself.
-    words : int64 (n_utterances,)
-        In the references.
-    scales : float64 (n_scales,)
-        Language-model scales as multiples of the settings' own, increasing.
-    penalties : float64 (n_penalties,)
-        Insertion penalties as multiples of the scale, increasing.
-    errors, imbalance : int64 (n_utterances, n_scales, n_penalties)
-        Word errors, and insertions less deletions.
-    tried : bool (n_scales, n_penalties)
-        Where `errors` and `imbalance` mean anything; by default everywhere. What was not tried is not chosen.
-    """
-
-    units: np.ndarray
-    words: np.ndarray
-    scales: np.ndarray
-    penalties: np.ndarray
+    units: np.ndarray  # str (n_utterances,): resampling unit of each utterance: its speaker, or itself
+    words: np.ndarray  # int64 (n_utterances,): number of reference words
+    scales: np.ndarray  # float64 (n_scales,): language-model scales as multiples of the initial scale, increasing
+    penalties: np.ndarray  # float64 (n_penalties,): insertion penalties as multiples of the scale, increasing
+    # `errors`, `imbalance`, int64 (n_utterances, n_scales, n_penalties): word errors, and insertions minus deletions
     errors: np.ndarray
     imbalance: np.ndarray
     tried: np.ndarray = field(default_factory=lambda: np.array(True))
+    """bool (n_scales, n_penalties): valid entries, by default all; only these can be chosen."""
 
     def without(self, units: set[str]) -> "ErrorGrid":
-        """Without some of the speakers or utterances."""
+        """Return the grid without some units."""
         kept = np.array([unit not in units for unit in self.units], bool)
         return replace(
             self,
@@ -71,27 +57,19 @@ class ErrorGrid:
 
 @dataclass(frozen=True)
 class GridChoice:
-    """What was chosen.
+    """Chosen scale and penalty."""
 
-    Attributes
-    ----------
-    scale, penalty : float
-        As multiples: of the settings' own scale, and of the scale.
-    undecided : float
-        Spread of the posterior as a part of the prior's, of scale or penalty, whichever is known better; 1 if the words
-        say nothing.
-    at_edge : (int, int)
-        For scale and penalty: 1 if the most probable search has the largest that was tried, -1 if the smallest, else 0.
-    """
-
+    # `scale`, `penalty`: multiples of the initial scale, and of the scale
     scale: float
     penalty: float
     undecided: float
+    """Ratio of the posterior's to the prior's spread, the smaller of scale and penalty; 1 without information."""
     at_edge: tuple[int, int]
+    """For scale and penalty: 1 if the most probable search has the largest tried value, -1 the smallest, else 0."""
 
 
 def is_far(choice: GridChoice, own_penalty: float = 0.0) -> tuple[bool, bool]:
-    """Whether scale and penalty lie `FAR` from the settings' own; parameters as of `choose`."""
+    """Whether scale and penalty are at least `FAR` from the initial settings; parameters as in `choose`."""
     return (
         abs(float(np.log(choice.scale))) > FAR * SCALE_SPREAD,
         abs(choice.penalty - own_penalty) > FAR * PENALTY_SPREAD,
@@ -99,12 +77,12 @@ def is_far(choice: GridChoice, own_penalty: float = 0.0) -> tuple[bool, bool]:
 
 
 def choose(surface: ErrorGrid, own_penalty: float = 0.0) -> GridChoice:
-    """Mean of the posterior over the searches tried.
+    """Return the posterior mean over the tried searches.
 
     Parameters
     ----------
     own_penalty : float
-        The settings' own penalty, as a multiple of their scale: the middle of the prior, with their scale.
+        Initial penalty, as a multiple of the initial scale; both are the center of the prior.
     """
     x, y = np.log(surface.scales), surface.penalties
     prior, posterior = _logarithms(surface, own_penalty)
@@ -127,11 +105,11 @@ def choose(surface: ErrorGrid, own_penalty: float = 0.0) -> GridChoice:
 
 
 def worth_trying(surface: ErrorGrid, own_penalty: float = 0.0) -> np.ndarray:
-    """Which of the searches not tried yet may matter, bool (n_scales, n_penalties).
+    """Return the untried searches that may matter, bool (n_scales, n_penalties).
 
-    First the one nearest to the settings' own, then those beside any that is not `NEGLIGIBLE`. Errors rise and fall
-    smoothly with scale and penalty, so that what lies behind negligible ones is negligible too; of many words most of
-    the searches are.
+    This is first the search nearest to the initial settings, then all neighbors of non-negligible searches
+    (`NEGLIGIBLE`). Errors change smoothly with scale and penalty, so searches beyond negligible ones are negligible
+    too.
     """
     _, posterior = _logarithms(surface, own_penalty)
     tried = np.broadcast_to(surface.tried, posterior.shape)
@@ -143,7 +121,7 @@ def worth_trying(surface: ErrorGrid, own_penalty: float = 0.0) -> np.ndarray:
 
 
 def _logarithms(surface: ErrorGrid, own_penalty: float) -> tuple[np.ndarray, np.ndarray]:
-    """Of prior and posterior, but for constants, float64 (n_scales, n_penalties)."""
+    """Return the unnormalized log prior and log posterior, float64 (n_scales, n_penalties)."""
     x, y = np.log(surface.scales), surface.penalties
     prior = (
         -0.5 * np.square(x / SCALE_SPREAD)[:, None]
@@ -156,7 +134,7 @@ def _logarithms(surface: ErrorGrid, own_penalty: float) -> tuple[np.ndarray, np.
 
 
 def _widths(values: np.ndarray) -> np.ndarray:
-    """How much of the axis each value stands for."""
+    """Return the quadrature weight of each value."""
     if len(values) == 1:
         return np.ones(1)
     between = np.diff(values)

@@ -1,6 +1,6 @@
-"""How readily recordings are rejected: fitted to commands, few of which may be lost, and to other recordings.
+"""Tuning of rejection on commands, at most a few of them lost, and on other recordings.
 
-Under a grammar with a filler the filler's penalty is fitted, under another the least likelihood ratios of the words.
+With a filler in the grammar its penalty is fitted, otherwise the minimum likelihood ratios of the words.
 """
 
 import math
@@ -25,18 +25,18 @@ from asr.training.tuning.search import FoldScores, HeldOutModel
 from discriminants.parallel.workers import Workers
 
 MAX_LOST = 0.05
-"""Share of the commands that may be lost."""
+"""Maximum fraction of lost commands."""
 NO_FILLER = -1e6
-"""Penalty at which no path takes the filler."""
+"""Penalty that disables the filler."""
 PENALTIES = (0.0, *(-(2.0**power) for power in range(13)), NO_FILLER)
-"""Tried first, the largest first."""
-_HALVINGS = 5  # of the gap between two of them
+"""Initial candidates, in descending order."""
+_HALVINGS = 5  # of the gap between two candidates
 
 
 def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings) -> tuple[SearchSettings, Rejection]:
-    """Choose the filler penalty that accepts the fewest other recordings and loses at most 5 % of the commands.
+    """Choose the filler penalty that accepts the fewest other recordings and loses at most 5 % of commands.
 
-    Returns the settings with it. See `best_penalty` for how.
+    Returns the settings with it. See `best_penalty`.
     """
     references = commands.fold_model.held_out.references
     baseline = _recognized(commands, search, NO_FILLER)
@@ -72,9 +72,9 @@ def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings
 def fit_limits(
     commands: HeldOutModel, others: Dataset, search: SearchSettings, workers: Workers
 ) -> tuple[SearchSettings, Rejection]:
-    """Choose the least likelihood ratios that accept the fewest other recordings and lose at most 5 % of the commands.
+    """Choose the limits that accept the fewest other recordings and lose at most 5 % of commands.
 
-    Returns the settings with them. See `best_limits` for how.
+    Returns the settings with them. See `best_limits`.
     """
     search = search.model_copy(update={"min_phone_llr": None, "min_silence_llr": None})
     parts = commands.model, commands.graph, search, workers
@@ -105,7 +105,7 @@ def fit_limits(
 def _ratios(
     dataset: Dataset, model: SpeechModel, graph: StateGraph, search: SearchSettings, workers: Workers
 ) -> tuple[dict[str, SpeechRatio], dict[str, tuple[str, ...]]]:
-    """Ratios of the utterances with words, and the words of all."""
+    """Return the ratios of utterances with words, and the words of all utterances."""
     with counted(len(dataset.static), "likelihood ratios") as finished:
         found = recognize(model, dataset.static, graph, search, ratios=True, workers=workers, progress=finished)
     whole = {name: ratios.whole() for name, ratios in found.ratios.items()}
@@ -115,11 +115,10 @@ def _ratios(
 def best_penalty(lost: Callable[[float], int], accepted: Callable[[float], int], most_lost: float) -> float:
     """Return the penalty, to three digits, that accepts fewest and loses at most `most_lost`.
 
-    A larger penalty loses more commands and accepts fewer other recordings. So the largest one that loses few enough
-    accepts fewest. Smaller ones may accept as few: of all these the one in the middle, on a logarithmic scale, is the
-    safest for other speech.
+    A larger penalty loses more commands and accepts fewer other recordings, so the largest admissible one accepts
+    fewest. Among penalties that accept equally few, the middle one on a logarithmic scale is chosen as the most robust.
     """
-    bearable = next(place for place, penalty in enumerate(PENALTIES) if lost(penalty) <= most_lost)  # at last without
+    bearable = next(place for place, penalty in enumerate(PENALTIES) if lost(penalty) <= most_lost)  # always found
     larger = PENALTIES[max(0, bearable - 1)]
     largest = _halved(PENALTIES[bearable], larger, lambda between: lost(between) <= most_lost)
     fewest = accepted(largest)
@@ -135,7 +134,7 @@ def best_penalty(lost: Callable[[float], int], accepted: Callable[[float], int],
 
 
 def _halved(holds: float, fails: float, condition: Callable[[float], bool]) -> float:
-    """Move the penalty at which a condition holds towards one at which it fails, by halving the gap."""
+    """Move a penalty that satisfies a condition towards one that does not, by bisection."""
     for _ in range(_HALVINGS if holds != fails else 0):
         between = _rounded((holds + fails) / 2)
         if condition(between):

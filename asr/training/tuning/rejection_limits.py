@@ -1,4 +1,4 @@
-"""Least likelihood ratios of what is accepted, fitted to commands and to other recordings."""
+"""Minimum likelihood ratios of accepted utterances, fitted to commands and other recordings."""
 
 import numpy as np
 
@@ -6,16 +6,18 @@ import numpy as np
 def best_limits(commands: np.ndarray, others: np.ndarray, most_lost: float) -> tuple[float | None, float | None]:
     """Return the limits that accept fewest others and lose at most `most_lost` commands; None for one not needed.
 
-    What is below one of the limits is rejected. If several pairs accept as few, the one that loses fewest commands is
-    taken, and each limit lies in the middle between the nearest command kept and the nearest other rejected.
+    Utterances below either limit are rejected. Among pairs that accept equally few, the one that loses the fewest
+    commands is chosen. Each limit is midway between the nearest accepted command and the nearest rejected other
+    recording.
 
     Parameters
     ----------
     commands : float64 (n, 2)
-        Ratios of commands that were recognized, n at least 1.
+        Ratios of recognized commands, n at least 1.
     others : float64 (m, 2)
         Ratios of other recordings in which commands were recognized.
     most_lost : float
+        Maximum number of lost commands.
     """
     most = min(int(most_lost), len(commands) - 1)
     best: tuple[int, int, float, float] | None = None
@@ -27,7 +29,7 @@ def best_limits(commands: np.ndarray, others: np.ndarray, most_lost: float) -> t
             found = int((passing >= second).sum()), n_lost + more, float(first), float(second)
             if n_lost + more <= most and (best is None or found[:2] < best[:2]):
                 best = found
-    assert best is not None  # of the smallest values
+    assert best is not None  # the smallest limits lose no command
     limits: list[float | None] = list(best[2:])
     for axis in (0, 1):
         passes = [_passes(ratios[:, 1 - axis], limits[1 - axis]) for ratios in (commands, others)]

@@ -1,4 +1,4 @@
-"""Choosing the search's scale and penalty on training speech that the model has not heard."""
+"""Choice of the search's scale and penalty on held-out training speech."""
 
 import logging
 import math
@@ -31,49 +31,34 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
-_PARTS = 5  # of the held-out speakers: each is recognized with what the others choose
-_EXTENSIONS = 3  # steps that an end of what is tried is moved on where the errors still fall towards it
+_PARTS = 5  # of the held-out speakers: each is recognized with the choice of the others
+_EXTENSIONS = 3  # extensions of the grid's end while errors still fall towards it
 
 
 @dataclass(frozen=True)
 class HeldOutModel:
-    """A model, and speech that it has not heard.
-
-    Attributes
-    ----------
-    graph : StateGraph
-        Of the grammar; estimated, like the model, without the held-out speech.
-    """
+    """Fold model with its held-out speech."""
 
     model: SpeechModel
     held_out: Dataset
-    graph: StateGraph
+    graph: StateGraph  # graph of a grammar that is also estimated without the held-out speech
 
 
 @dataclass(frozen=True)
 class TuningResult:
-    """What held-out speech chose, and how well it can be recognized.
-
-    Attributes
-    ----------
-    search : SearchSettings
-    hypotheses : mapping of utterance id to words
-        Of all held-out utterances, each recognized with a search that was chosen without its speaker (or, where
-        speakers are few, without the utterance). No error of theirs was minimized over.
-    report : ScoreReport
-        Of these hypotheses, with what each utterance was drawn with (its speaker, or itself) for a speaker.
-    remarks : tuple of str
-        What should be known of the choice.
-    """
+    """Search chosen on held-out speech, and its results."""
 
     search: SearchSettings
     hypotheses: Mapping[str, tuple[str, ...]]
-    report: ScoreReport
-    remarks: tuple[str, ...]
+    """Words of each held-out utterance with a search chosen without its speaker (without the utterance, if speakers
+    are few), so the errors have no selection bias.
+    """
+    report: ScoreReport  # scores of the hypotheses; the speaker is the resampling unit (speaker or utterance)
+    remarks: tuple[str, ...]  # remarks on the choice
 
     @property
     def standard_error(self) -> float:
-        """Of the word error rate, in percentage points, by drawing speakers again; 0 if there are no words."""
+        """Bootstrap standard error over speakers of the word error rate, in percentage points; 0 without words."""
         return wer_standard_error(self.report, unit="speaker") if self.report.words else 0.0
 
 
@@ -91,24 +76,22 @@ def tune_search(
 
 
 def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_active: int | None = None) -> TuningResult:
-    """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all fold models.
+    """Choose language-model scale and insertion penalty from the word errors of all fold models.
 
-    Scales are tried with penalties, outwards from the search that the settings had as far as it may matter, and
-    `asr.training.tuning.grid` weighs the errors against that search. Where they still fall towards an end of what is
-    tried, that end is moved on, a few times.
+    The grid is evaluated outwards from the initial settings, as far as it matters, and weighted by
+    `asr.training.tuning.grid`. If the best search lies on an edge, the grid is extended, at most a few times.
 
     Parameters
     ----------
-    scored : sequence of Scored
-        Fold models with the same search settings, from which the trying starts; no utterance is in two of them.
+    scored : sequence of FoldScores
+        Fold models with the same initial search settings and distinct utterances.
     most_active : int, optional
-        Limits the hypotheses of a frame (`max_active`) while scales and penalties are compared; by default that of the
-        settings does alone.
+        Limit of hypotheses per frame (`max_active`) during the comparison; default: the settings' own limit.
     """
     fold_models = [each.fold_model for each in scored]
     own = fold_models[0].model.search
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
-    active = own.max_active or math.inf  # 0 is no limit
+    active = own.max_active or math.inf  # 0 means no limit
     swept = own if most_active is None or active <= most_active else own.model_copy(update={"max_active": most_active})
     units = _units(fold_models)
     counting = RepeatedCounts(
@@ -118,7 +101,7 @@ def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_activ
     tried: dict[tuple[float, float], np.ndarray] = {}
 
     def measured() -> ErrorGrid:
-        """Errors at the pairs of scale and penalty that may matter; what was tried before is not tried again."""
+        """Evaluate the pairs of scale and penalty that may matter; results are cached."""
         while True:
             surface = _surface(counting, units, scales, penalties, tried)
             new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(surface, own_penalty))]
@@ -154,7 +137,7 @@ def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_activ
 
 @dataclass(frozen=True)
 class FoldScores:
-    """State scores of a fold model's held-out speech; they travel once for all the searches of a sweep."""
+    """State scores of a fold model's held-out speech, sent to the workers once for all searches."""
 
     fold_model: HeldOutModel
     batches: Sequence[FrameTable]
@@ -171,10 +154,10 @@ class FoldScores:
         kept: Path | None = None,
         advance: Callable[[int], None] = lambda n: None,
     ) -> "FoldScores":
-        """Compute the scores, in threads of this process if the workers are on this machine.
+        """Compute the scores, in threads of this process for local workers.
 
-        What searches find is kept in the directory `kept`, if it is given, and not searched for again. `advance` is
-        called with a number of steps whenever so many are done, `n_steps` in all.
+        Search results are cached in the directory `kept`, if given. `advance` is called with numbers of finished steps,
+        `n_steps` in total.
         """
         workers = in_threads(workers)
         n_mapped = 0
@@ -199,7 +182,7 @@ class FoldScores:
 
     @staticmethod
     def n_steps(fold_model: HeldOutModel) -> int:
-        """How many steps `of` takes: one an utterance, and two more where the model maps frames by speaker."""
+        """Return the steps of `of`: one per utterance, three if the model uses speaker transforms."""
         return len(fold_model.held_out.static) * (1 if fold_model.model.speakers is None else 3)
 
     def recognized(
@@ -208,9 +191,9 @@ class FoldScores:
         only: Container[str] | None = None,
         advance: Callable[[int], None] = lambda n: None,
     ) -> list[dict[str, tuple[str, ...]]]:
-        """Words by search and utterance, of the utterances wanted; none where no path survives.
+        """Return words by search and utterance, optionally of some utterances; no words if no path survives.
 
-        `advance` is called with a number of utterances whenever so many have been searched for by all searches.
+        `advance` is called with numbers of utterances finished by all searches.
         """
         found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
         wanted = [[only is None or name in only for name in batch.ids] for batch in self.batches]
@@ -233,7 +216,7 @@ class FoldScores:
 
 
 def score_held_out(fold_models: Sequence[HeldOutModel], workers: Workers, kept: Path | None = None) -> list[FoldScores]:
-    """State scores of the held-out speech of all fold models, with a progress bar; `kept` as of `FoldScores.of`."""
+    """Compute the state scores of all fold models, with a progress bar; `kept` as in `FoldScores.of`."""
     with progress(sum(map(FoldScores.n_steps, fold_models)), "speech scored: steps") as bar:
         return [FoldScores.of(fold_model, workers, kept, bar.advance) for fold_model in fold_models]
 
@@ -244,7 +227,7 @@ def recognized_by_all(
     advance: Callable[[int], None] = lambda n: None,
     only: Container[str] | None = None,
 ) -> list[dict[str, tuple[str, ...]]]:
-    """Words by search and utterance in the speech of all fold models; parameters as of `FoldScores.recognized`."""
+    """Return words by search and utterance for all fold models; parameters as in `FoldScores.recognized`."""
     found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
     for each in scored:
         for of_all, hypotheses in zip(found, each.recognized(searches, only, advance), strict=True):
@@ -253,7 +236,7 @@ def recognized_by_all(
 
 
 def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
-    """State scores of every utterance."""
+    """Return the state scores of every utterance."""
     hmm, _ = constants
     return [hmm.recording_scores(batch.utterance(number)) for number in range(len(batch))]
 
@@ -261,7 +244,7 @@ def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> li
 def search_batch(
     batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], searches: list[SearchSettings]
 ) -> Words:
-    """Words by search and utterance; none where no path survives."""
+    """Return words by search and utterance; no words if no path survives."""
     hmm, graph = constants
     return [
         [
@@ -273,19 +256,18 @@ def search_batch(
 
 
 def _search(own: SearchSettings, scale: float, penalty: float) -> SearchSettings:
-    """From multiples, of the settings' own scale and of the scale."""
+    """Convert multiples of the initial scale, and of the scale, to search settings."""
     lm_scale = min(MAX_SCALE, scale * own.lm_scale)
     limited = float(np.clip(penalty * lm_scale, -MAX_PENALTY, MAX_PENALTY))
     return own.model_copy(update={"lm_scale": _rounded(lm_scale), "insertion_penalty": _rounded(limited)})
 
 
 def _rounded(value: float) -> float:
-    """To three digits: more would be noise."""
     return float(f"{value:.3g}")
 
 
 def _units(fold_models: Iterable[HeldOutModel]) -> dict[str, str]:
-    """What each utterance is drawn with: its speaker, or itself where there are few speakers."""
+    """Return the resampling unit of each utterance: its speaker, or itself if speakers are few."""
     speakers = {
         name: speaker for fold_model in fold_models for name, speaker in fold_model.held_out.utterance_speaker.items()
     }
@@ -317,7 +299,7 @@ def _surface(
 
 
 def _extended(scales: list[float], penalties: list[float], choice: GridChoice, own: SearchSettings) -> bool:
-    """Move on the ends at which the best search lies; whether there was one."""
+    """Extend the grid at edges with the best search; return whether it changed."""
     extended = False
     for values, edge, factor in ((scales, choice.at_edge[0], True), (penalties, choice.at_edge[1], False)):
         if not edge or len(values) < 2:
@@ -332,7 +314,7 @@ def _extended(scales: list[float], penalties: list[float], choice: GridChoice, o
 
 
 def _parts(surface: ErrorGrid) -> list[set[str]]:
-    """The units dealt to a few parts, as alike in words as they come."""
+    """Divide the units into parts with about equal numbers of words."""
     names, number = np.unique(surface.units, return_inverse=True)
     words = np.bincount(number, surface.words)
     order = names[np.argsort(-words, kind="stable")].tolist()
@@ -357,7 +339,7 @@ def _remarks(surface: ErrorGrid, choice: GridChoice) -> tuple[str, ...]:
 
 
 def far_remarks(own: SearchSettings, chosen: SearchSettings, far: tuple[bool, bool]) -> Iterator[str]:
-    """A sentence where scale or penalty is far from where the trying began, and what that means."""
+    """Yield a remark for a scale or penalty far from its initial value."""
     elsewhere = (
         "it suits this grammar and speech like that held out; where either is another, choose it again (asr tune), or "
         "go back to the settings' own"
