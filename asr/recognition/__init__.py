@@ -1,1 +1,1 @@
-"""What is done with a finished model: audio to words, transcribed audio to times."""
+"""Use of trained models: recognition of audio and forced alignment."""

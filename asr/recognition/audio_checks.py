@@ -1,6 +1,4 @@
-"""What is told of audio before it is recognized: silence, channels that cancel or differ, speech of a lower sampling
-rate, and recordings that are far too long for the sentences of the grammar.
-"""
+"""Checks on input audio before decoding: silence, channels, bandwidth, level, and duration for the grammar."""
 
 import logging
 from collections import defaultdict
@@ -20,17 +18,17 @@ from asr.validation.transcripts import MAX_PAUSES_LENGTH
 log = logging.getLogger(__name__)
 
 SECONDS_A_WORD = 3.0
-"""And ten for pauses: how long audio may last for the longest sentence of a grammar before it seems to hold more."""
+"""Maximum duration per word of the longest sentence, plus 10 s of pauses, before audio seems to hold more speech."""
 
 
 def warn_of_sound(measured: Mapping[str, Measured], config: FeatureConfig) -> None:
-    """Log a line for each way in which some utterances' audio is not what a recognizer expects."""
+    """Log one line for each kind of unusual audio."""
     for line in sound_warnings(measured, config):
         log.warning("%s", printable(line))
 
 
 def sound_warnings(measured: Mapping[str, Measured], config: FeatureConfig) -> list[str]:
-    """A line for every kind of what is unusual, with the first few utterances."""
+    """Return one line for each kind of unusual audio, with the first few utterances."""
     kinds: dict[Fault, list[str]] = defaultdict(list)
     for name, found in measured.items():
         for kind in unusual(found, config):
@@ -43,7 +41,7 @@ _CODES = ("silent", "opposite-phase", "channels-differ", "band-limited")
 
 
 def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
-    """In which ways the audio of one utterance is not what a recognizer expects, with the codes of `asr validate`."""
+    """Return the unusual properties of an utterance's audio, with the codes of `asr validate`."""
     kinds = []
     if found.peak == 0.0:
         kinds.append(Fault("silent", "digital silence: all samples are 0"))
@@ -67,11 +65,11 @@ def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
 
 
 MAX_LEVEL_DIFFERENCE = 20.0
-"""dB between a recording and those of the training, beyond which models that depend on the level fail."""
+"""Difference in dB from the training level beyond which level-dependent models fail."""
 
 
 def level_faults(model: SpeechModel, static: FrameTable) -> dict[str, Fault]:
-    """Return the utterances whose level is far from training's, if the model's settings depend on the level."""
+    """Return the utterances whose level is far from training's, if the model depends on the level."""
     config = (model.front_end if model.speakers is None else model.speakers.front_end).config
     trained = None if model.trained_on is None else model.trained_on.level_db
     if trained is None or model.source != "audio" or not depends_on_level(config):
@@ -91,7 +89,7 @@ def level_faults(model: SpeechModel, static: FrameTable) -> dict[str, Fault]:
 
 
 def warn_of_levels(model: SpeechModel, static: FrameTable) -> None:
-    """Log a line if utterances are much quieter or louder than training's and the model depends on that."""
+    """Log a line if utterances are much quieter or louder than training's and the model depends on the level."""
     found = level_faults(model, static)
     if found:
         first = next(iter(found.values())).reason
@@ -99,7 +97,7 @@ def warn_of_levels(model: SpeechModel, static: FrameTable) -> None:
 
 
 def warn_of_few_words(seconds: Mapping[str, float], graph: StateGraph) -> None:
-    """Log a line where audio is far too long for the longest sentence of a grammar: more is said than can be found."""
+    """Log a line if audio is far too long for the longest sentence of the grammar."""
     name = max(seconds, key=lambda name: seconds[name], default=None)
     fault = None if name is None else few_words(seconds[name], graph)
     if fault is not None:
@@ -107,9 +105,9 @@ def warn_of_few_words(seconds: Mapping[str, float], graph: StateGraph) -> None:
 
 
 def few_words(seconds: float, graph: StateGraph) -> Fault | None:
-    """What is to be said of audio of so many seconds under this grammar, if it is far too long for its sentences."""
+    """Return a fault if audio of this duration is far too long for the sentences of the grammar."""
     if seconds <= MAX_PAUSES_LENGTH + SECONDS_A_WORD:
-        return None  # under any grammar
+        return None  # any grammar
     most = graph.most_words
     if seconds <= MAX_PAUSES_LENGTH + SECONDS_A_WORD * most:
         return None

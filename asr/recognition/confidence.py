@@ -1,4 +1,4 @@
-"""How sure the words of a recognition are: posteriors from its lattices, calibrated by the search settings."""
+"""Confidences of recognized words: lattice posteriors, calibrated by the search settings."""
 
 import logging
 from collections.abc import Sequence
@@ -16,29 +16,20 @@ from asr.lattices.word_fits import word_fits
 log = logging.getLogger(__name__)
 
 _CLOSEST = 1e-5
-"""To 0 and 1 that a posterior counts: the next word may be the first that is wrong."""
+"""Minimum distance of posteriors from 0 and 1, which keeps their log odds finite."""
 
 
 @dataclass(frozen=True)
 class ConfidenceFeatures:
-    """What there is to tell right words from wrong ones by.
+    """Features that separate right words from wrong ones."""
 
-    Attributes
-    ----------
-    posteriors : float64 (n_words,)
-    fits : float64 (n_words,)
-        From `word_fits`.
-    frames : float64 (n_words,)
-        How long the words are, at least 1.
-    """
-
-    posteriors: np.ndarray
-    fits: np.ndarray
-    frames: np.ndarray
+    posteriors: np.ndarray  # float64 (n_words,)
+    fits: np.ndarray  # float64 (n_words,), from `word_fits`
+    frames: np.ndarray  # float64 (n_words,): durations, at least 1
 
 
 def evidence(lattice: Lattice, segments: Sequence[Segment], settings: ConfidenceSettings | None) -> ConfidenceFeatures:
-    """Of words given with their times, at the settings' scale; a posterior that a segment has as confidence is kept."""
+    """Return the features of timed words at the settings' scale; existing confidences are used as posteriors."""
     posterior = arc_posteriors(lattice, posterior_scale(lattice, settings))
     given = [segment.confidence for segment in segments]
     return ConfidenceFeatures(
@@ -49,7 +40,7 @@ def evidence(lattice: Lattice, segments: Sequence[Segment], settings: Confidence
 
 
 def calibrated(words: ConfidenceFeatures, settings: ConfidenceSettings) -> np.ndarray:
-    """Confidences, float64 (n_words,)."""
+    """Return confidences, float64 (n_words,)."""
     value = (
         settings.offset
         + settings.slope * log_odds(words.posteriors)
@@ -60,7 +51,7 @@ def calibrated(words: ConfidenceFeatures, settings: ConfidenceSettings) -> np.nd
 
 
 def log_odds(posteriors: np.ndarray) -> np.ndarray:
-    """ln(p / (1 - p)), float64 (n,), of probabilities kept away from 0 and 1."""
+    """Return ln(p / (1 - p)), float64 (n,), with p clipped away from 0 and 1."""
     kept = np.clip(posteriors, _CLOSEST, 1.0 - _CLOSEST)
     return np.asarray(np.log(kept / (1.0 - kept)))
 
@@ -68,7 +59,7 @@ def log_odds(posteriors: np.ndarray) -> np.ndarray:
 def with_confidence(
     lattice: Lattice, segments: Sequence[Segment], settings: ConfidenceSettings | None
 ) -> list[Segment]:
-    """The words with their confidences; posteriors without settings."""
+    """Return the words with confidences; without settings these are the posteriors."""
     if settings is None:
         found = word_posteriors(lattice, segments, arc_posteriors(lattice))
     else:
@@ -77,13 +68,13 @@ def with_confidence(
 
 
 def mbr_segments(lattice: Lattice, settings: ConfidenceSettings | None) -> list[Segment]:
-    """The words with the least expected errors, with confidences and times (`asr.lattices.minimum_bayes_risk`)."""
+    """Return the minimum-Bayes-risk words with confidences and times (`asr.lattices.minimum_bayes_risk`)."""
     segments = mbr_decode(lattice, posterior_scale(lattice, settings)).segments
     return segments if settings is None else with_confidence(lattice, segments, settings)
 
 
 def tell_what_they_promise(settings: ConfidenceSettings | None, *, own_grammar: bool) -> None:
-    """Log where confidences may promise too much."""
+    """Log when confidences may be too high."""
     if settings is None:
         log.info(
             "this model's confidences are not fitted to words: none were held out in training, or too few of them were "
@@ -97,5 +88,5 @@ def tell_what_they_promise(settings: ConfidenceSettings | None, *, own_grammar: 
 
 
 def posterior_scale(lattice: Lattice, settings: ConfidenceSettings | None) -> float:
-    """What the lattice's scores are multiplied by, under the settings."""
+    """Return the factor on the lattice's scores."""
     return default_scale(lattice) * (1.0 if settings is None else settings.scale)

@@ -1,4 +1,4 @@
-"""A directory of results, as `asr decode` writes it, as confusion networks: the best that it holds."""
+"""Confusion networks from a results directory of `asr decode`."""
 
 import math
 from collections import defaultdict
@@ -20,38 +20,29 @@ from asr.util.errors import CorpusError
 from discriminants.util.paths import exists, is_dir
 
 LATTICES = "lattices"
-_LEAST = 1e-4  # of a word's confidence, which its file rounds to three digits: the word is possible in any case
-_FOREIGN = 0.05  # part of the words that networks of the same recognition may lack
+_LEAST = 1e-4  # of a word's confidence, which is rounded to three digits in the file
+_FOREIGN = 0.05  # fraction of the words that may be missing from networks of the same recognition
 
 
 @dataclass(frozen=True)
 class SystemResult:
-    """What one system recognized.
-
-    Attributes
-    ----------
-    path : directory
-    brings : str
-        What was read, in words.
-    networks : dict of utterance to places
-        With times in milliseconds; no place where nothing was recognized.
-    """
+    """Results of one system."""
 
     path: Path
-    brings: str
-    networks: dict[str, list[Bin]]
+    brings: str  # description of the source
+    networks: dict[str, list[Bin]]  # times in ms; no bins if nothing was recognized
 
 
 def read_results(path: Path) -> SystemResult:
-    """Read the confusion networks of a directory; without these its lattices, or else its words with confidences.
+    """Read the confusion networks of a directory; otherwise its lattices, or its words with confidences.
 
-    `hyp.txt` says which utterances there are. Networks are `confusions.tsv`, lattices `lattices/UTTERANCE.lat` in HTK's
-    format, of every utterance; words without confidence are certain.
+    `hyp.txt` lists the utterances. Networks are in `confusions.tsv`, lattices in `lattices/UTTERANCE.lat` (HTK's
+    format, all utterances). Words without confidence count as certain.
 
     Raises
     ------
     AsrError
-        One of its kinds, for a file that is missing or malformed, or that is of other utterances or words.
+        A subclass, if a file is missing or malformed, or has other utterances or words.
     """
     if not is_dir(path):
         found = "is a file" if exists(path) else "does not exist"
@@ -81,11 +72,11 @@ def _of_lattice(directory: Path, name: str) -> list[Bin]:
     if fault is not None:
         raise CorpusError(f"{directory}: the utterance {name!r} cannot name a lattice: it {fault}")
     lattice = read_slf_lattice(directory / f"{name}.lat", rate=1000.0)
-    return list(mbr_decode(lattice.pruned(math.inf)).places)  # without what leads nowhere
+    return list(mbr_decode(lattice.pruned(math.inf)).places)  # without dead ends
 
 
 def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResult:
-    """One word a place, with its confidence; the rest of its probability is nobody's."""
+    """Return networks with one word per bin and its confidence; the remaining probability is unassigned."""
     networks: dict[str, list[Bin]] = {name: [] for name in hypotheses}
     labels: dict[str, list[str]] = defaultdict(list)
     sure = 0
@@ -116,7 +107,7 @@ def _check_utterances(path: Path, found: dict[str, list[Bin]], hypotheses: dict[
 
 
 def _check_words(path: Path, networks: dict[str, list[Bin]], hypotheses: dict[str, tuple[str, ...]]) -> None:
-    """Refuse networks that an earlier recognition left behind: they lack words of the best paths."""
+    """Raise an error for networks of an earlier recognition, which lack words of the best paths."""
     missing = n_words = 0
     for name, words in hypotheses.items():
         known = {word for place in networks[name] for word, _ in place.words}

@@ -1,4 +1,4 @@
-"""Static features in, words out: front end, state scores and search over the utterances of a table."""
+"""Recognition of a table of static features: front end, state scores and search."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,34 +30,21 @@ from discriminants.util.blas_threads import one_blas_thread
 
 @dataclass(frozen=True)
 class Recognition:
-    """What was recognized.
-
-    Attributes
-    ----------
-    words : mapping of utterance id to word segments
-        Times in frames; an utterance in which no path survived is missing here ...
-    failed : mapping of utterance id to its fault
-        ... and listed here.
-    cpu_seconds : float
-        Processor time of front end, scoring and search, wherever they ran.
-    lattices : mapping of utterance id to lattice
-        Where they were asked for, of all utterances in which there are words or might have been.
-    ratios : mapping of utterance id to the likelihood ratios of its best path
-        Where they were asked for or the search has limits of them, of utterances with words.
-    rejected : set of utterance ids
-        Those whose words fit less well than the search requires: their only word is the filler.
-    """
+    """Results of a recognition."""
 
     words: Mapping[str, list[Segment]]
-    failed: Mapping[str, Fault]
-    cpu_seconds: float
+    """Word segments by utterance id, times in frames; utterances without a surviving path are missing."""
+    failed: Mapping[str, Fault]  # faults of the utterances missing in `words`
+    cpu_seconds: float  # processor time of front end, scoring and search over all workers
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
+    """Lattices by utterance id, if requested; of all utterances except silent ones."""
     ratios: Mapping[str, SpeechRatios] = field(default_factory=dict)
-    rejected: frozenset[str] = frozenset()
+    """Likelihood ratios of the best paths, if requested or needed by the search; of utterances with words."""
+    rejected: frozenset[str] = frozenset()  # utterances whose words were rejected; their only word is the filler
 
     @property
     def hypotheses(self) -> dict[str, tuple[str, ...]]:
-        """The words alone, without the filler."""
+        """Words without the filler."""
         return {name: without_filler(part.label for part in segments) for name, segments in self.words.items()}
 
 
@@ -73,27 +60,26 @@ def recognize(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
-    """Recognize every utterance of a table. In digital silence, where all samples are 0, there are no words.
+    """Recognize every utterance of a table; digital silence (all samples 0) has no words.
 
-    Where the model maps frames by speaker, this takes several passes, unless the maps are given.
+    Models with speaker transforms take several passes unless `maps` are given.
 
     Parameters
     ----------
     static : FrameTable
-        Static features; where frames are normalized or mapped by speaker, all of a speaker's utterances should be in
-        it.
+        Static features, with all utterances of a speaker if frames are normalized or transformed by speaker.
     graph : StateGraph
         From `compile_graph`.
     search : SearchSettings, optional
-        Instead of the model's own.
+        Default: the model's own.
     maps : mapping of speaker to AffineTransform, optional
-        Of the speakers, where the model maps their frames.
+        Speaker transforms, for models that use them.
     lattice_beam : LatticeBeam, optional
-        Also give lattices of what is so near the best path.
+        Also return lattices with this beam.
     ratios : bool
-        Also give likelihood ratios.
+        Also return likelihood ratios.
     workers : Workers
-        Who scores and searches; the words do not depend on it.
+        Workers for scoring and search; results do not depend on them.
     progress : callable, optional
         Called with the number of utterances recognized so far.
     """
@@ -113,7 +99,7 @@ def recognize(
 
 
 def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) -> Recognition:
-    """The same without words where all samples are 0: a search always finds some, if only the grammar wants them."""
+    """Remove words of digital silence; a grammar may force a search to find some."""
     silent = silent_utterances(static, model.front_end.config) if model.source == "audio" else set()
     if not silent:
         return found
@@ -125,7 +111,7 @@ def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) 
 
 
 class Found(NamedTuple):
-    """Words of an utterance, its lattice and likelihood ratios where they are needed, and whether it is rejected."""
+    """Words of an utterance, its lattice and likelihood ratios if needed, and whether it is rejected."""
 
     words: list[Segment]
     lattice: Lattice | None = None
@@ -134,7 +120,7 @@ class Found(NamedTuple):
 
 
 class SearchParts(NamedTuple):
-    """What the recognition of every utterance needs; the loop of phones for likelihood ratios."""
+    """Shared objects of the recognition of all utterances, with the phone loop of the likelihood ratios."""
 
     hmm: PhoneHmm
     graph: StateGraph
@@ -146,7 +132,7 @@ class SearchParts(NamedTuple):
 def search_parts(
     model: SpeechModel, graph: StateGraph, search: SearchSettings, lattice_beam: LatticeBeam | None, ratios: bool
 ) -> SearchParts:
-    """The parts for a model; the loop if ratios are asked for, or the search rejects utterances by them."""
+    """Return the shared objects of a model; the phone loop if ratios are requested or used for rejection."""
     loop = phone_loop(model.hmm.topology) if ratios or search.rejects else None
     return SearchParts(model.hmm, graph, search, lattice_beam, loop)
 
@@ -157,7 +143,7 @@ def collected(
     cpu_seconds: float,
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
-    """What `recognize_batch` gave for every batch as one; `cpu_seconds` were spent before."""
+    """Combine the results of `recognize_batch`; `cpu_seconds` is added to the time."""
     words: dict[str, list[Segment]] = {}
     failed: dict[str, Fault] = {}
     lattices: dict[str, Lattice] = {}
@@ -182,7 +168,7 @@ def collected(
 
 
 def recognize_batch(batch: FrameTable, parts: SearchParts) -> tuple[list[Found | Fault], float]:
-    """What is found in every utterance, or why nothing is, and the processor time that this took."""
+    """Return the result or fault of each utterance, and the processor time."""
     started = time.thread_time()
     results = [attempt(_recognize, batch.utterance(number), parts) for number in range(len(batch))]
     return results, time.thread_time() - started

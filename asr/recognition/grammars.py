@@ -1,4 +1,4 @@
-"""Grammars as a program gives them: by name, as a file, as a list of sentences, or ready-made."""
+"""Grammars of the Python API: by name, as a file, as sentences, or as an automaton."""
 
 import logging
 import os
@@ -25,23 +25,24 @@ from asr.util.unicode_text import nfc
 log = logging.getLogger(__name__)
 
 _NAMED = 20
-"""Words of a grammar that are named, of those that the lexicon lacks: a large n-gram may have thousands."""
+"""Maximum number of unknown words of a grammar in a message."""
 
 GrammarChoice: TypeAlias = str | int | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
-"""None for the model's own, "loop", "one", a number of words, the path of a grammar file, sentences, or an automaton of
-`asr.grammar`."""
+"""None for the model's own grammar, "loop", "one", a number of words, a grammar file, sentences, or an `asr.grammar`
+automaton.
+"""
 
 
 def settled(choice: GrammarChoice) -> GrammarChoice:
-    """The same choice, to be read again and again: sentences as a tuple of tuples of words.
+    """Return the choice in a form that can be read repeatedly: sentences as a tuple of tuples of words.
 
-    Raises GrammarError for what is no grammar: a number that is none of words, a table, anything without sentences.
+    Raises GrammarError for invalid grammars: an invalid number of words, a table, or no sentences.
     """
     if isinstance(choice, Integral) and not isinstance(choice, bool) and 1 <= choice <= MAX_STRING_LENGTH:
         return str(int(choice))
     if choice is None or isinstance(choice, str | os.PathLike | Grammar):
         return choice
-    given: object = choice  # whatever the type says
+    given: object = choice  # not checked by the type
     if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes) or hasattr(given, "read"):
         raise GrammarError(f"{_shown(given)} is no grammar; {_GRAMMARS}")
     sentences = []
@@ -64,14 +65,14 @@ def _shown(value: object) -> str:
 
 
 def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, added: Iterable[str] = ()) -> Grammar:
-    """The grammar of a settled choice over the words of the model that can be recognized.
+    """Return the grammar of a settled choice over the model's recognizable words.
 
-    In the model's own n-gram the words `added` to its lexicon are as likely as its rarest word.
+    In the model's own n-gram, `added` words are as likely as its rarest word.
 
     Raises
     ------
     GrammarError
-        When there is no such file or it is no grammar, or a sentence has a word that the lexicon lacks.
+        If the file is missing or not a grammar, or a sentence has an unknown word.
     """
     if isinstance(choice, Grammar):
         return choice
@@ -88,7 +89,7 @@ def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, add
 
 
 def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
-    """A program means every sentence that it lists: none is left out for a word that the lexicon lacks."""
+    """Return the grammar of all sentences; an unknown word is an error."""
     unknown = sorted({word for sentence in listed for word in without_filler(sentence) if word not in lexicon})
     if unknown:
         hint = _spelling(unknown, lexicon, of_file=False) or "give each to add_word first"
@@ -97,10 +98,10 @@ def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
 
 
 def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLike[str] | None) -> Grammar:
-    """The grammar that a command line asks for: "loop", "one", a number of words, a file, or None for the model's own.
+    """Return a command line's grammar: "loop", "one", a number of words, a file, or None for the model's own.
 
-    `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`); which others the grammar has is
-    logged. Raises GrammarError when the file is no grammar, or shares no word with it.
+    `lexicon` has the recognizable words (`asr.recognition.vocabulary`); other words of the grammar are logged. Raises
+    GrammarError if the file is not a grammar or shares no word with the lexicon.
     """
     words = lexicon.words
     if wanted in (None, "loop", "one") or is_number(wanted):
@@ -123,12 +124,12 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     except GrammarError as error:
         there = _words_of(Path(wanted))
         tell_left_out(model, lexicon, there)
-        # What is wrong with the grammar under this vocabulary is said without the name of its file.
+        # Errors of the grammar with this vocabulary do not name its file.
         named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
         hint = _spelling(there, model.lexicon, of_file=FILLER_WORD not in there)
         raise GrammarError(f"{named}; {hint}" if hint else named) from error
     tell_left_out(model, lexicon, found.left_out)
-    unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told
+    unknown = [word for word in found.left_out if word not in model.lexicon]  # the others have been logged
     if not without_filler(found.words):
         hint = _spelling(unknown, model.lexicon, of_file=FILLER_WORD not in found.words)
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon{hint and '; '}{hint}")
@@ -147,7 +148,7 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
 
 
 def _spelling(unknown: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) -> str:
-    """A hint at how words of a grammar that the lexicon lacks may be meant; maybe empty."""
+    """Return a hint at the intended spelling of unknown words; may be empty."""
     unknown = set(unknown)
     fillers = {word for word in unknown if is_misspelt_filler(word)}
     hint = f"{SPELLING}, and not {some(sorted(fillers), 3)}" if fillers else ""
@@ -155,13 +156,13 @@ def _spelling(unknown: Iterable[str], lexicon: Lexicon, *, of_file: bool = True)
 
 
 def is_number(wanted: str | os.PathLike[str] | None) -> TypeGuard[str]:
-    """Whether a grammar is asked for by the number of its words; a file with such a name is `./7`."""
+    """Whether a grammar is a number of words; a file with such a name is written `./7`."""
     return isinstance(wanted, str) and wanted.isascii() and wanted.isdecimal() and len(wanted) < 5
 
 
 def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
-    """GrammarError unless there is such a file; text that is no path was probably meant as a sentence."""
-    if os.path.exists(wanted):  # noqa: PTH110 (of any text, also of what no path can be)
+    """Raise GrammarError unless the file exists, with a hint if it looks like a sentence."""
+    if os.path.exists(wanted):  # noqa: PTH110 (of any text, also invalid paths)
         return
     if isinstance(wanted, str):
         shown = printable(repr(wanted), 300)
@@ -174,7 +175,7 @@ def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
 
 
 def _left_out_sentences(path: Path, known: set[str]) -> str:
-    """How many sentences of a grammar file hold words that cannot be recognized, and the first of them; maybe empty."""
+    """Describe the sentences of a grammar file with words that cannot be recognized; may be empty."""
     sentences = read_sentences(path)
     left_out = [" ".join(sentence) for sentence in sentences if not known.issuperset(sentence)]
     if not left_out:
@@ -184,11 +185,11 @@ def _left_out_sentences(path: Path, known: set[str]) -> str:
 
 
 def _words_of(path: Path) -> set[str]:
-    """Whatever may be a word of a grammar file that could not be used."""
+    """Return all possible words of an unusable grammar file."""
     try:
         lines = read_text_lines(path, GrammarError)
         if is_hparse([line.strip() for line in lines]):
-            return set()  # whose words stand between signs
+            return set()  # words are not separated by white space
         return {field.removeprefix(">").removeprefix("W=") for line in lines for field in line.split()}
     except GrammarError:
         return set()

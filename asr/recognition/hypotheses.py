@@ -1,4 +1,4 @@
-"""Words as `asr decode` writes them: `hyp.txt`, `hyp.ctm` and `hyp.mlf` of a directory."""
+"""Word outputs of `asr decode`: `hyp.txt`, `hyp.ctm` and `hyp.mlf`."""
 
 import logging
 from collections.abc import Mapping, Sequence, Set
@@ -23,11 +23,10 @@ HYPOTHESES, TIMES, RATIOS = "hyp.txt", "hyp.ctm", "ratios.tsv"
 
 
 def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
-    """Write the words of utterances to the directory `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`.
+    """Write the words of utterances to `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`.
 
-    The filler `[unk]` is written to `hyp.ctm` alone, so that it is never scored as a word.
-
-    Of several commands with one directory the results of the last remain.
+    The filler `[unk]` is written to `hyp.ctm` only, so it is never scored. A later command with the same directory
+    replaces the results.
     """
     hypotheses = {name: without_filler(row.label for row in of_utterance) for name, of_utterance in rows.items()}
     out.mkdir(parents=True, exist_ok=True)
@@ -44,7 +43,7 @@ def write_ratios(
     ratios: Mapping[str, SpeechRatios],
     times: Mapping[str, FrameTimes],
 ) -> None:
-    """Write likelihood ratios: for every utterance a row of the whole, without a word, and a row for each word.
+    """Write likelihood ratios: for every utterance one row without a word, then one row for each word.
 
     The columns are utterance, start and end in seconds, word, phone_llr and silence_llr. An utterance without words has
     one row without ratios.
@@ -69,7 +68,7 @@ def _ratio_row(name: str, start: float, end: float, word: str, ratio: SpeechRati
 
 
 def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
-    """The words of every utterance that a pattern can name; of the others a line of the log tells."""
+    """Write the utterances whose names fit into an MLF pattern, and log the others."""
     left_out = [name for name in rows if fault_in_pattern(name) is not None]
     if left_out:
         log.warning(
@@ -88,7 +87,7 @@ def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
 
 
 def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
-    """Move an earlier outcome out of the way if the new one is another, and say so."""
+    """Rename earlier results if they differ from the new ones, and log it."""
     others: Set[str] = set()
     try:
         if is_file(path):
@@ -97,7 +96,7 @@ def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
         if not is_file(path) or earlier == dict(hypotheses):
             return
     except CorpusError:
-        pass  # whatever it is, it is not ours to throw away
+        pass  # not a file of this package: keep it
     kept = path.with_name(f"{path.name}.old")
     path.replace(kept)
     if others:

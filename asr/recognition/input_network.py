@@ -1,8 +1,8 @@
-"""Recognition in several passes: what was recognized of a speaker adapts the model to them.
+"""Unsupervised speaker adaptation of hybrids in several passes, with a linear input network (Neto et al. 1995).
 
-Unsupervised and by speaker, as fMLLR is for mixtures (Gales 1998); the map is that of a linear input network (Neto et
-al. 1995). Where an utterance is a single word, each word that it may be counts with its posterior probability, which
-is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts.
+As with fMLLR for mixtures (Gales 1998), each speaker's recognized words are the targets. For single-word utterances
+each possible word is weighted by its posterior, kept flat in early passes so that errors do not reinforce themselves.
+Otherwise the best path is used.
 """
 
 import time
@@ -52,54 +52,42 @@ _MAX_WORDS = 200  # grammars of more single words are searched as a whole
 
 
 class AdaptationSettings(Settings):
-    """How a hybrid is adapted to the speaker whom it recognizes."""
+    """Settings of the speaker adaptation of hybrids."""
 
     sharpness: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(
         (0.05, 0.05, 0.1, 0.2), min_length=1, max_length=100
     )
-    """One number a pass: by what the scores of single words are multiplied before they become posteriors."""
+    """Factor, one per pass, on the scores of single words before they become posteriors."""
     ridge: float = Field(1e-2, ge=0, le=1e9)
-    """How strongly the map is held to the identity."""
+    """L2 penalty on the transform's deviation from the identity."""
     iterations: int = Field(15, ge=1, le=10_000)
-    """Steps of each fit."""
+    """Optimizer steps per fit."""
 
 
 @dataclass(frozen=True)
 class UtteranceHypotheses:
-    """What a single utterance may be.
+    """Possible readings of one utterance."""
 
-    Attributes
-    ----------
-    rows : int (n_frames,)
-        Of its frames in their table.
-    graphs : int (n,)
-        Of the graphs that it may have been said by: one a word, where a grammar has single words.
-    scores : float (n,)
-        Natural logarithms of how likely each is.
-    states : mapping of a graph to int32 (n_frames,)
-        For those that may count.
-    """
-
-    rows: np.ndarray
-    graphs: np.ndarray
-    scores: np.ndarray
-    states: Mapping[int, np.ndarray]
+    rows: np.ndarray  # int (n_frames,): its rows in the table
+    graphs: np.ndarray  # int (n,): indices of possible graphs, one per word for single words
+    scores: np.ndarray  # float (n,): natural log-likelihoods
+    states: Mapping[int, np.ndarray]  # int32 (n_frames,) by graph, for probable ones
 
 
 @dataclass(frozen=True)
 class MappedModel:
-    """A hybrid whose classifier sees its frames through an affine map."""
+    """Hybrid with an affine transform of its input frames."""
 
     model: HybridAcousticModel
     frame_map: AffineTransform
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """Scaled log-likelihoods, float32 (n_frames, n_states)."""
+        """Return scaled log-likelihoods, float32 (n_frames, n_states)."""
         return self.model.log_likelihood(self.frame_map(frames))
 
 
 def mapped(acoustic: AcousticModel, frame_map: AffineTransform) -> AcousticModel:
-    """The acoustic model with the map before its hybrid; other streams stay as they are."""
+    """Return the acoustic model with a transform before its hybrid; other streams stay unchanged."""
     found = hybrid_stream(acoustic)
     assert found is not None
     number, hybrid = found
@@ -120,14 +108,14 @@ def recognize_adapted(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
-    """Recognize every speaker's utterances with the model adapted to that speaker; parameters as of `recognize`.
+    """Recognize each speaker's utterances with a speaker-adapted model; parameters as in `recognize`.
 
-    `progress` counts utterances, each once a search and once a fit of its speaker's map: `n_steps` says how many.
+    `progress` counts utterances once per search and once per fit, `n_steps` in total.
 
     Raises
     ------
     ConfigError
-        If the model is not a hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
+        If the model is not a hybrid with a kernel logistic classifier with a Gaussian kernel of a single width.
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None:
@@ -169,7 +157,7 @@ def recognize_adapted(
             progress(n_done)
 
     def searched(function: Callable[..., tuple[T, float]], *constants: object) -> Iterator[T]:
-        """What the function finds in every batch through its speaker's map."""
+        """Yield the function's results for each batch with its speaker's transform."""
         items = [(batch, frame_maps[number]) for batch, number in zip(batches, owners, strict=True)]
         for batch, (found, spent) in zip(batches, workers.map(function, items, *constants), strict=True):
             counted(len(batch), spent)
@@ -200,7 +188,7 @@ T = TypeVar("T")
 
 
 def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings()) -> int:  # noqa: B008 (frozen)
-    """Where the progress of `recognize_adapted` ends."""
+    """Return the total of the progress of `recognize_adapted`."""
     return n_utterances * (2 * len(settings.sharpness) + 1)
 
 
@@ -208,7 +196,7 @@ def _fitted_map(
     item: tuple[FrameTable, Sequence[Sequence[UtteranceHypotheses]], AffineTransform],
     constants: tuple[AcousticModel, AdaptationSettings],
 ) -> tuple[AffineTransform, float]:
-    """The map of a speaker's frames from the readings of all batches, begun at the one before; and the time taken."""
+    """Fit a speaker's transform to the readings of all batches, starting from the previous one; return the time too."""
     table, batches, start = item
     whole, settings = constants
     started = time.thread_time()
@@ -224,7 +212,7 @@ def _fitted_map(
     ]
     rows, states, weight = probable_states(readings)
     codes = np.minimum(np.searchsorted(classifier.classes_, states), len(classifier.classes_) - 1)
-    known = classifier.classes_[codes] == states  # a state without training frames has no output
+    known = classifier.classes_[codes] == states  # states without training frames have no output
     if not known.any():
         return start, time.thread_time() - started
     fitted = fit_input_map(
@@ -249,7 +237,7 @@ def _read_batch(
     constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings],
     sharpness: float,
 ) -> tuple[list[UtteranceHypotheses], float]:
-    """What may have been said in a batch, heard through its speaker's map, and the processor time that this took."""
+    """Return the readings of a batch with its speaker's transform, and the processor time."""
     batch, frame_map = item
     hmm, graphs, search = constants
     started = time.thread_time()
@@ -260,13 +248,13 @@ def _read_batch(
 def _recognize_mapped(
     item: tuple[FrameTable, AffineTransform], parts: SearchParts
 ) -> tuple[list[Found | Fault], float]:
-    """Words of the utterances of a batch through their speaker's map, or why there are none, and the time taken."""
+    """Recognize a batch with its speaker's transform; return results or faults, and the time."""
     batch, frame_map = item
     return recognize_batch(batch, parts._replace(hmm=_through(parts.hmm, frame_map)))
 
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:
-    """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
+    """Return one graph for each word if all sentences are single words, else an empty list."""
     if len(graph.words) > _MAX_WORDS or graph.most_words != 1:
         return []
 
@@ -290,9 +278,7 @@ def _readings(
     search: SearchSettings,
     sharpness: float,
 ) -> list[UtteranceHypotheses]:
-    """Return the words that each utterance may be, with the states of the probable ones; utterances without a path are
-    left out.
-    """
+    """Return the possible words of each utterance, with states of the probable ones, except if no path survives."""
     readings = []
     for number in range(len(table)):
         frames = table.utterance(number)
@@ -315,7 +301,7 @@ def _readings(
 
 
 def probable_states(readings: Sequence[UtteranceHypotheses]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, their states under every probable reading, and the probability of each; int, int and float."""
+    """Return rows, their states under every probable reading, and its probability; int, int and float."""
     rows, all_states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for reading in readings:
         for graph, probability in zip(reading.graphs, softmax(reading.scores), strict=True):

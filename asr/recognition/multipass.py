@@ -1,4 +1,4 @@
-"""Recognition of whole speakers: which passes a model takes, or is asked to take, and the maps that a file keeps."""
+"""Multi-pass recognition with speaker adaptation, and files of speaker transforms."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -26,15 +26,15 @@ from discriminants.util.paths import exists
 log = logging.getLogger(__name__)
 
 AdaptationMethod = Literal["input-network", MapKind]
-"""`asr.recognition.input_network`, `asr.acoustic.fmllr` and `asr.acoustic.vtln`."""
+"""Methods of `asr.recognition.input_network`, `asr.acoustic.fmllr` and `asr.acoustic.vtln`."""
 
-_SHOWN = 3  # speakers whom a file lacks, each with the names nearest to theirs
+_SHOWN = 3  # speakers missing in a file, each with the most similar names
 
 
 def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, speaker_transforms: Path | None) -> SpeechModel:
-    """The model that `recognize_speakers` takes, itself unless mixtures are to map frames by speaker.
+    """Return the model for `recognize_speakers`, changed only if mixtures shall use speaker transforms.
 
-    Raises ConfigError for a method that there is not, or that the model cannot take, and for maps that nothing finds.
+    Raises ConfigError if the method is unknown or unsuitable for the model, or no method uses the transforms.
     """
     methods = get_args(AdaptationMethod)
     if adapt not in (False, True, *methods):
@@ -61,26 +61,25 @@ def recognize_speakers(
     ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
-    """Recognize all that there is of some speakers, in one pass or in several that adapt the model; shows progress.
+    """Recognize utterances grouped by speaker, in one pass or in several adaptation passes; show progress.
 
     Parameters
     ----------
     model : SpeechModel
         From `adaptable_model`.
     adapt : bool, "input-network", "fmllr" or "vtln"
-        Method that adapts the model to every speaker; True is "input-network". Frames of a model that was trained on
-        mapped ones are mapped in any case.
-    transforms : path, optional
-        A file of the speakers' maps: speakers whom it has are not adapted to again, others are added to it.
+        Method of speaker adaptation; True is "input-network". Models trained on transformed frames always adapt.
+    speaker_transforms : path, optional
+        File of speaker transforms: its speakers are not adapted again, others are added to it.
     static, graph, search, lattice_beam, ratios, workers
-        As of `recognize`.
+        As in `recognize`.
 
     Raises
     ------
     ConfigError
-        If the model cannot be adapted, or not under this grammar.
+        If the model cannot be adapted, or not with this grammar.
     ModelFormatError
-        If `transforms` is damaged or of another model.
+        If the file `speaker_transforms` is damaged or belongs to another model.
     """
     maps, seconds = _speaker_maps(model, static, graph, speaker_transforms, workers)
     by_input_network = adapt in (True, "input-network")
@@ -104,7 +103,7 @@ def recognize_speakers(
 def _speaker_maps(
     model: SpeechModel, static: FrameTable, graph: StateGraph, speaker_transforms: Path | None, workers: Workers
 ) -> tuple[dict[str, AffineTransform], float]:
-    """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
+    """Return all speaker transforms, reusing those of the file, and the processor time of the others."""
     if model.speakers is None:
         return {}, 0.0
     known = (
@@ -127,7 +126,7 @@ def _speaker_maps(
 
 
 def _added(known: Collection[str], added: Sequence[str]) -> str:
-    """Which speakers a file lacked, and whom of those that it has they may have been meant to be."""
+    """Describe the speakers missing in a file, with similar names in it."""
     message = (
         f"has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of {some(added, 3)}, now found in "
         "this speech and added"
@@ -138,6 +137,6 @@ def _added(known: Collection[str], added: Sequence[str]) -> str:
 
 
 def _nearest(name: str, known: Collection[str]) -> list[str]:
-    """Names that end as this one does, as those of folders under another path do, and else similar ones."""
+    """Return names with the same ending, as in another folder, otherwise similar names."""
     same_end = [other for other in sorted(known) if other.rpartition("/")[2] == name.rpartition("/")[2]]
     return (same_end or get_close_matches(name, sorted(known), 3, 0.7))[:_SHOWN]

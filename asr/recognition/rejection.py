@@ -1,4 +1,4 @@
-"""Whether the words of an utterance are rejected, and what should be known of that under a grammar."""
+"""Rejection of utterances, and warnings about its use with other grammars."""
 
 import logging
 import zlib
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def rejected(ratios: SpeechRatios, search: SearchSettings) -> bool:
-    """Whether the words of an utterance fit less well than the settings require."""
+    """Whether the words of an utterance fit worse than the settings require."""
     found = ratios.whole()
     limits = (search.min_phone_llr, search.min_silence_llr)
     return found is not None and any(
@@ -22,12 +22,12 @@ def rejected(ratios: SpeechRatios, search: SearchSettings) -> bool:
 
 
 def checksum(graph: StateGraph) -> int:
-    """A number of 32 bits that differs, in all likelihood, between grammars of other words or longer sentences."""
+    """Return a 32-bit checksum of a grammar's words and sentence lengths."""
     return zlib.crc32("\n".join([str(graph.most_words), *sorted(graph.words)]).encode())
 
 
 def warn_of_rejection(model: SpeechModel, graph: StateGraph) -> None:
-    """Log where the rejection of the model was not fitted to the grammar of this graph."""
+    """Log a warning if the model's rejection was fitted to another grammar."""
     words, fitted, search = graph.words, model.rejection, model.search
     same = fitted is not None and fitted.grammar == checksum(graph)
     if fitted is not None and fitted.by == "ratios" and search.rejects and not same:

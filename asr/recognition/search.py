@@ -1,4 +1,4 @@
-"""The search of one utterance, repeated with wider beams where they lost every path that ends a sentence."""
+"""Search of one utterance, repeated with wider beams if no complete path survived."""
 
 from collections.abc import Iterator
 
@@ -12,25 +12,25 @@ from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam, word_lattice
 from asr.lattices.lattice import Lattice
 
-BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
+BATCH_FRAMES = 512  # Batch size of a worker, in whole utterances: a few tenths of a second.
 
 WIDENINGS = (1, 4, 16)
-"""Times the beam and the limit of hypotheses; the next one only where no path reached an end of the grammar."""
-MAX_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
+"""Factors on the beam and the limit of hypotheses, tried in turn until a complete path survives."""
+MAX_TOKENS = 50_000_000  # arcs x frames of the final search without beam and limit: about 600 MB
 
 
 CHEAP_GRAPH = 10_000
-"""Arcs of a graph that is searched in hundredths of real time however widely."""
+"""Arcs of a graph for which any search takes a few hundredths of real time."""
 WIDE_BEAM = 400.0
-"""Natural log: in small graphs a beam of 200 has lost sentences that were said."""
+"""Natural log; in small graphs, a beam of 200 has lost spoken sentences."""
 WIDE_ACTIVE = 3000
 
 
 def wide_enough(search: SearchSettings, graph: StateGraph) -> SearchSettings:
-    """The settings for a grammar that the model was not tuned under.
+    """Return search settings for a grammar that the model was not tuned with.
 
-    A beam that suffices for one grammar may lose the sentences of another: where few sentences are allowed, what was
-    said may score far below the best beginning for long. In a small graph a wide search costs next to nothing.
+    With few sentences, the spoken one may score far below the best partial path for a long time, so it needs a wider
+    beam. A wide search of a small graph costs little.
     """
     if graph.n_arcs > CHEAP_GRAPH:
         return search
@@ -39,15 +39,15 @@ def wide_enough(search: SearchSettings, graph: StateGraph) -> SearchSettings:
 
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
-    """Words of the best path for state scores, float32 (n_frames, n_states); None if no sentence fits."""
+    """Return the words of the best path for state scores, float32 (n_frames, n_states); None if no sentence fits."""
     path = search_path(hmm, scores, graph, search)
     return None if path is None else word_segments(path, graph, hmm.topology)
 
 
 def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> BestPath | None:
-    """The best path for state scores, float32 (n_frames, n_states), that ends where the grammar lets a sentence end.
+    """Return the best complete path for state scores, float32 (n_frames, n_states); None if it does not exist.
 
-    Where the beam or the limit has lost all of these, the search is repeated with wider ones. None if there is none.
+    If the beam or the limit removed all complete paths, the search is repeated with wider ones.
     """
     for beam, max_active in _widths(search, graph, len(scores)):
         path = best_path(
@@ -69,7 +69,7 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
 def search_lattice(
     hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings, lattice_beam: LatticeBeam
 ) -> tuple[BestPath | None, Lattice | None]:
-    """The same path as `search_path` finds, and the lattice of what is near it."""
+    """Return the path of `search_path`, and the lattice around it."""
     for beam, max_active in _widths(search, graph, len(scores)):
         found = best_path_and_tokens(
             scores,
@@ -100,7 +100,6 @@ def search_lattice(
 
 
 def _widths(search: SearchSettings, graph: StateGraph, n_frames: int) -> Iterator[tuple[float, int]]:
-    """Beams and limits to be tried one after the other."""
     widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
     if graph.n_arcs * n_frames <= MAX_TOKENS:
         widths.append((np.inf, 0))

@@ -1,4 +1,4 @@
-"""Maps of speakers' frames from what is recognized of the speakers, or from what they are known to say."""
+"""Speaker transforms from recognized words or from known transcripts."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,12 +27,11 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.blas_threads import one_blas_thread
 
 MAPPING_ACTIVE = 500
-"""Hypotheses a frame where a search serves to find maps: on AN4 the words recognized under them are those that 3000
-give."""
+"""Hypotheses per frame of searches that estimate transforms; on AN4 the final words equal those with 3000."""
 
 
 def frames_of(model: SpeechModel, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
-    """The frames that a model scores, mapped by speaker where it wants them so."""
+    """Return the frames that a model scores, with speaker transforms if it uses them."""
     return model.front_end.transform(static if model.speakers is None else model.speakers.frames(static, maps))
 
 
@@ -45,11 +44,11 @@ def recognized_maps(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> tuple[dict[str, AffineTransform], float]:
-    """The map of every speaker, and the processor time that this took; no maps where the model wants none.
+    """Return the transform of each speaker, and the processor time; no transforms if the model does not use them.
 
-    The mixtures of any speaker recognize first; under the maps that follow from it the mixtures of mapped frames
-    recognize again, and the maps follow from that. Maps that are `known` stay as they are. `progress` counts the
-    utterances searched, twice each of those whose speaker is not known.
+    The first pass uses the speaker-independent mixtures. The second pass uses the mixtures of transformed frames and
+    re-estimates the transforms. `known` transforms are kept. `progress` counts each search of an utterance, two for
+    speakers without known transforms.
     """
     strange = [name for name, speaker in zip(static.ids, static.speakers, strict=True) if speaker not in known]
     if model.speakers is None or not strange:
@@ -78,9 +77,9 @@ def aligned_maps(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, AffineTransform]:
-    """The map of every speaker whose words are known, by their transcript graphs; as `recognized_maps`.
+    """Return the transform of each speaker from transcript graphs; see `recognized_maps`.
 
-    Raises AlignmentError if no utterance at all can be aligned.
+    Raises AlignmentError if no utterance can be aligned.
     """
 
     def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
@@ -96,7 +95,7 @@ def frames_of_states(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> FrameTable:
-    """As `frames_of`, with the maps that follow from the states of the frames, int32 (n_frames,)."""
+    """Return transformed frames as in `frames_of`, with transforms estimated from states, int32 (n_frames,)."""
     maps = {} if model.speakers is None else model.speakers.of_states(static, states, workers=workers)
     return frames_of(model, static, maps)
 
@@ -107,7 +106,7 @@ def _maps(
     states: Callable[[PhoneHmm, FrameTable, SearchSettings], np.ndarray],
     workers: Workers,
 ) -> dict[str, AffineTransform]:
-    """Twice: the states of the frames as the maps so far let them be seen, and the maps that follow from them."""
+    """Estimate transforms in two passes, each from the states under the current transforms."""
     active = min(speakers.search.max_active or MAPPING_ACTIVE, MAPPING_ACTIVE)
     search = speakers.search.model_copy(update={"max_active": active})
     with one_blas_thread():
@@ -122,7 +121,7 @@ def _maps(
 def _search_batch(
     batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
 ) -> tuple[np.ndarray, float]:
-    """The state of every frame, -1 where no sentence fits, and the processor time."""
+    """Return the state of every frame, -1 if no sentence fits, and the processor time."""
     hmm, graph, search = constants
     started = time.thread_time()
     states = np.full(batch.n_frames, -1, np.int32)
@@ -141,14 +140,14 @@ def _searched(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: Sear
 
 
 def adaptable(model: SpeechModel, maps: MapKind = "fmllr") -> SpeechModel:
-    """The model as one that maps frames by speaker: itself if it does, and mixtures of any speaker by themselves.
+    """Return a model that uses speaker transforms: the model itself, or one made from speaker-independent mixtures.
 
     Raises
     ------
     ConfigError
-        For a hybrid of frames that are not mapped, and a model of frames that are mapped otherwise.
+        For a hybrid of untransformed frames, and a model with another kind of transforms.
     FeatureError
-        For "vtln" where frames cannot be warped (`asr.acoustic.vtln.require_cepstra`).
+        For "vtln" if frames cannot be warped (`asr.acoustic.vtln.require_cepstra`).
     """
     if model.speakers is not None:
         if model.speakers.maps != maps:

@@ -1,9 +1,9 @@
-"""How much better the words fit their frames than any string of phones, and than silence.
+"""Likelihood ratios of words against any string of phones, and against silence.
 
-Both are log-likelihood ratios of the best path, in nats a frame. Against a free loop of all phones (the filler or
-background model of keyword spotting, Rose and Paul 1990) the ratio is near 0 for words that were said, and lower for
-other speech. Noise fits no phone better than another, so this ratio says little about noise. The ratio against silence
-does: the frames of noise fit the states of speech hardly better than those of silence.
+Both are log-likelihood ratios of the best path, in nats per frame. The first compares with a free phone loop (the
+filler or background model of keyword spotting, Rose and Paul 1990); it is near 0 for spoken words and lower for other
+speech. It says little about noise, which fits all phones about equally. The ratio against silence detects noise, whose
+frames fit speech states hardly better than silence.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from asr.hmm.state_graph import StateGraph
 
 
 class SpeechRatio(NamedTuple):
-    """Log-likelihood ratios of words, nats a frame: against any string of phones, and against silence."""
+    """Log-likelihood ratios of words, nats per frame: against any string of phones, and against silence."""
 
     phone_llr: float
     silence_llr: float
@@ -27,43 +27,38 @@ class SpeechRatio(NamedTuple):
 
 @dataclass(frozen=True)
 class SpeechRatios:
-    """The ratios of an utterance's frames.
+    """Likelihood ratios of an utterance's frames."""
 
-    Attributes
-    ----------
-    phones, silence : float32 (n_frames,)
-        What a frame scores more on the path of the words than on that of the phone loop, and than in silence.
-    speech, heard : bool (n_frames,)
-        Frames that the words take for speech, and those that the words or the loop do.
-    """
-
+    # `phones`, `silence`, float32 (n_frames,): frame scores on the word path, minus those on the path of the phone loop
+    # and those of silence
     phones: np.ndarray
     silence: np.ndarray
+    # `speech`, `heard`, bool (n_frames,): speech frames of the word path, and of either path
     speech: np.ndarray
     heard: np.ndarray
 
     def between(self, start: int, end: int) -> SpeechRatio:
-        """Ratios of the frames from `start` up to, not including, `end`."""
+        """Return the ratios of frames `start` to `end` (exclusive)."""
         part = slice(start, max(end, start + 1))
         return SpeechRatio(float(self.phones[part].mean()), float(self.silence[part].mean()))
 
     def whole(self) -> SpeechRatio | None:
-        """Ratios of the utterance, a frame of speech; None without words."""
+        """Return the ratios of the utterance per speech frame; None without words."""
         if not self.speech.any():
             return None
-        # Speech that the words leave to pauses counts against them.
+        # Includes speech frames that the word path assigns to pauses.
         return SpeechRatio(float(self.phones.sum() / self.heard.sum()), float(self.silence[self.speech].mean()))
 
 
 def speech_ratios(
     path: BestPath, graph: StateGraph, scores: np.ndarray, hmm: PhoneHmm, loop: StateGraph
 ) -> SpeechRatios | None:
-    """Ratios of the path of the words; None if no string of phones has a finite score.
+    """Return the ratios of the word path; None if no string of phones has a finite score.
 
     Parameters
     ----------
     path : BestPath
-        Through `graph`.
+        Best path through `graph`.
     scores : float32 (n_frames, n_states)
         Natural log-likelihoods.
     loop : StateGraph
@@ -87,9 +82,9 @@ def speech_ratios(
 
 
 def frame_scores(path: BestPath, graph: StateGraph, scores: np.ndarray, hmm: PhoneHmm) -> np.ndarray:
-    """What each frame adds to a path without the grammar, natural log, float64 (n_frames,).
+    """Return each frame's contribution to a path without the grammar, natural log, float64 (n_frames,).
 
-    A frame adds its state's score, and the log probability to stay in the unit or, in a unit's last frame, to leave it.
+    It is the state's score, plus the log probability to stay in the unit or, in its last frame, to leave it.
     """
     stay, leave = transitions(hmm.self_loops)
     units, lengths = unit_runs(path, graph)

@@ -1,4 +1,4 @@
-"""Maps of speakers' frames in a file of their own, so that a later run need not find them again."""
+"""Files of speaker transforms, for reuse in later runs."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ FORMAT = "hybrid-asr speaker maps 1"
 
 
 def save_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
-    """Write the maps that a model's mixtures found; equal maps give equal bytes."""
+    """Write speaker transforms of a model's mixtures; equal transforms give equal bytes."""
     names = sorted(maps)
     n_features = speakers.front_end.n_features_
     arrays = {
@@ -32,7 +32,7 @@ def save_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> Non
 
 
 def add_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
-    """Add maps to a file that other processes may add to at the same time; speakers that it has keep theirs."""
+    """Add transforms to a file, safely with concurrent writers; its speakers keep their transforms."""
     with _locked(path.parent):
         known = load_maps(path, speakers) if exists(path) else {}
         save_maps(path, {**maps, **known}, speakers)
@@ -40,7 +40,6 @@ def add_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Hold the lock of a directory, on file systems that have locks."""
     directory.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(directory, os.O_RDONLY)
     try:
@@ -52,12 +51,12 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, AffineTransform]:
-    """Read what `save_maps` wrote.
+    """Read the file of `save_maps`.
 
     Raises
     ------
     ModelFormatError
-        If the file is damaged, holds something else, or its maps were found by another model.
+        If the file is damaged, is not a transform file, or belongs to another model.
     """
     try:
         arrays, metadata = load_arrays(path)

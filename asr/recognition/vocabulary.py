@@ -1,4 +1,4 @@
-"""Which words of a model can be recognized: those that training says something of."""
+"""Recognizable words of a model: those whose phones were seen in training."""
 
 import logging
 import re
@@ -15,19 +15,19 @@ from asr.util.unicode_text import without_punctuation
 
 log = logging.getLogger(__name__)
 
-_NO_WORD = re.compile(r"<.*>")  # <UNK>, <SPOKEN_NOISE>: marks of what was said, and not what was said
+_NO_WORD = re.compile(r"<.*>")  # marks such as <UNK> and <SPOKEN_NOISE>, which are not words
 
 
 def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexicon:
-    """The model's lexicon without what cannot be recognized.
+    """Return the model's lexicon restricted to recognizable words.
 
-    Left out are pronunciations with a phone that training never heard, since the score of such a phone is arbitrary,
-    and words in angle brackets; with `allow_oov_phones` nothing is.
+    Pronunciations with untrained phones are left out because their scores are arbitrary, as are words in angle
+    brackets; `allow_oov_phones` keeps all.
 
     Raises
     ------
     LexiconError
-        When no word is left.
+        If no word remains.
     """
     if allow_oov_phones:
         return model.lexicon
@@ -39,10 +39,7 @@ def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexic
 
 
 def tell_left_out(model: SpeechModel, lexicon: Lexicon, among: Collection[str] | None = None) -> None:
-    """Log in one line which words of the model are not in the lexicon of those that can be recognized, and why.
-
-    `among` are the words of a grammar: of words that it does not have nobody has to know.
-    """
+    """Log in one line which words of the model, or of a grammar (`among`), cannot be recognized, and why."""
     _, *left_out = _divided(model)
     untrained_words, marks = (
         [word for word in words if word not in lexicon and (among is None or word in among)] for words in left_out
@@ -65,7 +62,7 @@ def _left_out(model: SpeechModel, untrained_words: Sequence[str], marks: Sequenc
 
 
 def require_word(word: str, *, allow_oov_phones: bool = False) -> None:
-    """Raise LexiconError, with the reason, for a name that could be added to a model but never be recognized."""
+    """Raise LexiconError, with the reason, for a word that could never be recognized."""
     stands_for = meaning(word)
     if stands_for:
         raise LexiconError(f"{word!r} cannot be added as a word: in grammars it is {stands_for}; take another name")
@@ -77,7 +74,7 @@ def require_word(word: str, *, allow_oov_phones: bool = False) -> None:
 
 
 def warn_untrained_phones(word: str, phones: Iterable[str], untrained: Collection[str]) -> None:
-    """Log that a pronunciation serves to align alone, if it has phones that training never heard."""
+    """Log that a pronunciation with untrained phones can only be used for alignment."""
     untrained_words = [phone for phone in dict.fromkeys(phones) if phone in untrained]
     if untrained_words:
         message = f"{word} with this pronunciation can be aligned, but not recognized, as training never heard "
@@ -86,7 +83,7 @@ def warn_untrained_phones(word: str, phones: Iterable[str], untrained: Collectio
 
 
 def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) -> str:
-    """What training knows of the model's words, in one line: how many it heard, and which cannot be recognized."""
+    """Describe the model's words in one line: how many occurred in training, and which cannot be recognized."""
     said = {word for words in transcripts for word in words}
     never = sum(word not in said for word in model.lexicon.words)
     _, untrained_words, _ = _divided(model)
@@ -100,13 +97,13 @@ def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) ->
 
 
 def phones_of(word: str, pronunciation: str | Sequence[str], phones: Sequence[str]) -> tuple[str, ...]:
-    """A pronunciation as phones of a model; stress digits that the model lacks are left out.
+    """Return a pronunciation as phones of a model; stress digits that the model lacks are removed.
 
-    Raises LexiconError for a phone that it lacks in any case.
+    Raises LexiconError for an unknown phone.
     """
     found = tuple(pronunciation.split()) if isinstance(pronunciation, str) else tuple(pronunciation)
     if not set(found) <= set(phones) and set(map(without_stress, found)) <= set(phones):
-        found = tuple(map(without_stress, found))  # as training left them out of the lexicon
+        found = tuple(map(without_stress, found))  # as in training
     unknown = [phone for phone in found if phone not in phones]
     if unknown:
         raise LexiconError(
@@ -117,9 +114,9 @@ def phones_of(word: str, pronunciation: str | Sequence[str], phones: Sequence[st
 
 
 def other_case(words: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) -> str:
-    """A hint at words that the lexicon has in another letter case, or without the marks at their ends; else empty.
+    """Return a hint if the lexicon has words in another letter case, or without surrounding marks; else "".
 
-    Words `of_file` may all fit in the letter case of the lexicon: then the command that makes such a copy is told.
+    If all words `of_file` fit in the lexicon's letter case, the hint gives the command that makes a converted copy.
     """
     spelt = lexicon.by_folded
     unknown = {word for word in words if word not in lexicon}
@@ -142,7 +139,7 @@ def other_case(words: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) 
 
 
 def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:
-    """The words that can be recognized, those with untrained phones in every variant, and those that are marks."""
+    """Return the recognizable words, those whose variants all have untrained phones, and marks."""
     kept, untrained_words, marks, untrained = {}, [], [], set(model.untrained)
     for word in model.lexicon.words:
         variants = tuple(variant for variant in model.lexicon[word] if untrained.isdisjoint(variant))
