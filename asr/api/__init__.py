@@ -1,1 +1,1 @@
-"""What `import asr` offers: the recognizer as a Python object, and a function for every command."""
+"""Python API of `import asr`: the recognizer as an object, and a function for every command."""

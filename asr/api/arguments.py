@@ -1,4 +1,4 @@
-"""One check of the arguments that a program gives to the public functions, by their annotations."""
+"""Type checks of the arguments of public functions, from their annotations."""
 
 import os
 import types
@@ -20,12 +20,12 @@ Returned = TypeVar("Returned")
 Class = TypeVar("Class", bound=type)
 
 _OWN_CHECKS = (Audio, GrammarChoice)
-"""Types that are checked where they are used: they come in more forms than annotations can say."""
+"""Types with their own checks, because annotations cannot express all valid forms."""
 _MAX_SHOWN_LENGTH = 80
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Decorate a function so that an argument of another type than annotated raises ArgumentError."""
+    """Decorate a function so that it raises ArgumentError for arguments that do not match the annotations."""
     known = signature(function)
 
     @wraps(function)
@@ -43,7 +43,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
 
 def checked_methods(owner: Class) -> Class:
-    """Decorate a class so that its public methods and its construction are `checked`."""
+    """Decorate a class so that its constructor and public methods are `checked`."""
     for name, member in list(vars(owner).items()):
         if name.startswith("_") and name != "__init__":
             continue
@@ -55,15 +55,15 @@ def checked_methods(owner: Class) -> Class:
 
 
 def optional_path(path: str | os.PathLike[str] | None) -> Path | None:
-    """Return the path as a `Path`, None if there is none."""
+    """Return the path as a `Path`, or None."""
     return None if path is None else Path(path)
 
 
 @cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations to check.
+    """Return the annotations to check.
 
-    The rate of audio is checked with the audio, and keywords that are passed on as a whole are where they arrive.
+    The rate is checked with the audio, and keyword dictionaries in the functions that receive them.
     """
     kinds = {name: parameter.kind for name, parameter in signature(function).parameters.items()}
     return {
@@ -74,7 +74,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of an annotated type; items of a list or mapping are looked at too."""
+    """Whether a value has an annotated type; items of lists and mappings are checked too."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any or hint in _OWN_CHECKS:
         return True
@@ -87,7 +87,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin in (Sequence, Iterable):
         if isinstance(value, str | bytes | bytearray | Mapping | os.PathLike) or hasattr(value, "read"):
             return False
-        if origin is Iterable and not isinstance(value, list | tuple | np.ndarray):  # may be read only once, or slowly
+        if origin is Iterable and not isinstance(value, list | tuple | np.ndarray):  # may be consumed or slow to read
             return isinstance(value, Iterable)
         if not isinstance(value, Collection) or isinstance(value, Set):
             return False
@@ -102,7 +102,7 @@ def _has_null(value: Any) -> bool:
 def _is_float(value: Any) -> bool:
     try:
         float(value)
-    except OverflowError:  # a whole number of more than 308 digits
+    except OverflowError:  # integers with more than 308 digits
         return False
     return True
 

@@ -1,7 +1,7 @@
-"""The commands as functions: what `asr train`, `tune`, `align`, `combine`, `validate` and the others do.
+"""The commands `asr train`, `tune`, `align`, `combine`, `validate` and others as functions.
 
-Paths may be text or `pathlib` paths. `jobs` is the number of this machine's cores to work on, all of them by default;
-`cluster` the address of a dask scheduler, to work on its machines instead. Results do not depend on either.
+Paths are strings or `pathlib` paths. `jobs` is the number of cores on this machine, by default all. `cluster` is the
+address of a dask scheduler whose workers are used instead. Results do not depend on either.
 """
 
 import os
@@ -33,22 +33,21 @@ from asr.validation import Report
 
 StrPath: TypeAlias = str | os.PathLike[str]
 Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
-"""Settings of a training: an object, the path of a TOML file, tables as such a file has them, None for the defaults."""
+"""Training settings: an object, the path of a TOML file, tables as in such a file, or None for the defaults."""
 Transcripts: TypeAlias = StrPath | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
-"""The path of a transcript file; words, or text, by utterance; or texts, one an utterance."""
+"""Transcripts: the path of a file, words or text by utterance, or a list with one text per utterance."""
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """What a training made.
+    """Result of a training.
 
     Attributes
     ----------
     model, baseline, grammar, work_dir : Path
-        The hybrid's file, that of the Gaussian mixtures, the n-gram of the transcripts, and the directory of all.
+        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory.
     outcome : Outcome
-        How many utterances were trained on (`n_done`), and those that could not be used, each with its reason
-        (`failures`).
+        Number of training utterances (`n_done`), and unusable utterances with reasons (`failures`).
     """
 
     model: Path
@@ -58,7 +57,7 @@ class TrainedModel:
     outcome: Outcome
 
     def load(self, **options: Unpack[RecognizerOptions]) -> Recognizer:
-        """A recognizer of the hybrid; keywords as of `Recognizer.load`."""
+        """Return a recognizer of the hybrid; keywords as in `Recognizer.load`."""
         return Recognizer.load(self.model, **options)
 
 
@@ -78,28 +77,25 @@ def train(
     rebuild_changed: bool = False,
     check_samples: bool = True,
 ) -> TrainedModel:
-    """Train mixtures and a hybrid on a Kaldi data directory, as the command `asr train`.
+    """Train mixtures and a hybrid on a Kaldi data directory, like the command `asr train`.
 
-    The same call again goes on after an interruption; where all is done it returns at once. Progress goes to the
-    logger "asr"; `logging.basicConfig(level=logging.INFO)` shows it.
+    The same call resumes after an interruption, and returns at once if everything is finished. Progress is logged to
+    "asr"; `logging.basicConfig(level=logging.INFO)` shows it.
+
+    Raises an AsrError with the cause in one sentence.
 
     Parameters
     ----------
     output : path
-        The work directory, where the run keeps its stages and models.
+        Work directory for stages and models.
     strip_stress : bool, optional
-        Whether stress digits of the lexicon's phones are removed; by default if the phones are the CMU dictionary's.
+        Whether to remove stress digits of the lexicon's phones; default: if these are the CMU dictionary's.
     seed : int, optional
-        Of everything that is drawn, from 0 to 2**32 - 1; by default the one in the settings.
+        Seed of all random choices, from 0 to 2**32 - 1; default: the one in the settings.
     rebuild_changed : bool
-        Where `output` was begun with other settings or data, make again what depends on them.
+        Whether to rebuild stages in `output` that depend on changed settings or data.
     check_samples : bool
-        Whether to read all audio to check it before the first stage.
-
-    Raises
-    ------
-    AsrError
-        One of its kinds, with the cause in one sentence.
+        Whether to read and check all audio before the first stage.
     """
     work_dir = Path(output)
     with open_workers(jobs, cluster) as workers:
@@ -139,10 +135,10 @@ def tune(
     jobs: int = ALL_CORES,
     cluster: str | None = None,
 ) -> TunedModel:
-    """Choose scale, penalty and width of the search of a finished model on a data directory, as the command `asr tune`.
+    """Tune scale, penalty and width of a model's search on a data directory, like the command `asr tune`.
 
-    See `asr.commands.tune.tune_model` for parameters and errors. The model stays as it is; `output` is a new
-    model file with the settings chosen.
+    See `asr.commands.tune.tune_model` for parameters and errors. The model file is not changed; the tuned settings are
+    in the new model file `output`.
     """
     with open_workers(jobs, cluster) as workers:
         return tune_model(
@@ -171,15 +167,12 @@ def align(
     jobs: int = ALL_CORES,
     cluster: str | None = None,
 ) -> Outcome:
-    """Find the times of the words and phones of a data directory, as the command `asr align`.
+    """Find the times of the words and phones of a data directory, like the command `asr align`.
 
-    Writes `words.ctm`, `phones.ctm`, `states.npz` and, if asked for, TextGrids to the directory `output`.
-    `Recognizer.align` aligns one utterance without files.
+    Writes `words.ctm`, `phones.ctm`, `states.npz` and, optionally, TextGrids to the directory `output`. To align a
+    single utterance without files, use `Recognizer.align`.
 
-    Raises
-    ------
-    AsrError
-        One of its kinds; AlignmentError if no utterance at all could be aligned.
+    Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
@@ -195,30 +188,27 @@ def combine(
     null: float | None = None,
     text: Transcripts | None = None,
 ) -> Combination:
-    """Combine what several systems recognized in the same utterances, as the command `asr combine`.
+    """Combine the results of several systems for the same utterances, like the command `asr combine`.
+
+    Raises an AsrError with the cause in one sentence.
 
     Parameters
     ----------
     systems : paths
-        Directories with the results of `asr decode`, two or more.
+        Results directories of `asr decode`, at least two.
     output : path
-        The directory where `hyp.txt` and `hyp.ctm` go.
+        Directory for `hyp.txt` and `hyp.ctm`.
     weights : list of float, or "auto"
-        How much each system counts, by default all alike. "auto" chooses weights and `null` on `text`.
+        Weight of each system, equal by default. "auto" fits weights and `null` to `text`.
     null : float, optional
-        What the probability that nothing was said at a place is multiplied by; 1 by default.
+        Factor on the probability that a place has no word; 1 by default.
     text : path or mapping
-        Transcripts of the utterances, for "auto". Never those of a test.
+        Transcripts of the utterances, for "auto". Do not use a test set.
 
     Returns
     -------
     Combination
-        With `n_done`, `failures`, `weights` and `null`, and with "auto" what was `chosen`, with the errors.
-
-    Raises
-    ------
-    AsrError
-        One of its kinds, with the cause in one sentence.
+        With `n_done`, `failures`, `weights` and `null`, and with "auto" the errors of the choice in `chosen`.
     """
     return combine_results(
         [Path(system) for system in systems],
@@ -240,10 +230,10 @@ def validate(
     strip_stress: bool | None = None,
     jobs: int = ALL_CORES,
 ) -> Report:
-    """List what is wrong with a corpus, its lexicon and settings, as the command `asr validate`.
+    """Validate a corpus, its lexicon and settings, like the command `asr validate`.
 
-    The report has `errors` and `warnings`, each a finding with code, place, line and message, a `summary` of the
-    corpus, and the whole as text (`lines()`) or for JSON (`as_json()`). Nothing is written.
+    The report has `errors` and `warnings` (findings with code, place, line and message), a `summary` of the corpus, and
+    conversions to text (`lines()`) and JSON (`as_json()`). No files are written.
     """
     with open_workers(jobs) as workers:
         report, _ = check_inputs(
@@ -269,7 +259,7 @@ def extract_features(
     jobs: int = ALL_CORES,
     cluster: str | None = None,
 ) -> Outcome:
-    """Compute the static features of a data directory once, as the command `asr features`."""
+    """Compute the static features of a data directory, like the command `asr features`."""
     with open_workers(jobs, cluster) as workers:
         return write_features(
             Path(data),
@@ -289,27 +279,24 @@ def score(
     speakers: StrPath | Mapping[str, str] | None = None,
     ignore_case: bool = False,
 ) -> ScoreReport:
-    """Count the word errors of what was recognized, as the command `asr score`.
+    """Count word errors, like the command `asr score`.
+
+    Raises CorpusError if a file cannot be read, two lists differ in length, or the two have no common utterance.
 
     Parameters
     ----------
     reference, hypothesis : path, mapping or list
-        Two files (Kaldi's text, NIST's trn or HTK's MLF), words by utterance, or texts in the same order.
+        Two files (Kaldi text, NIST trn or HTK MLF), words by utterance, or texts in the same order.
     speakers : path or mapping
-        The speaker of every utterance, or the path of a `utt2spk`.
+        Speaker of each utterance, or the path of a `utt2spk`.
     ignore_case : bool
-        Whether words that differ in letter case alone are the same.
+        Whether to ignore letter case.
 
     Returns
     -------
     ScoreReport
         With `wer` and `ser` in %, `errors`, `substitutions`, `deletions`, `insertions`, `words`, and the alignment of
-        every utterance. `asr.scoring.bootstrap.wer_interval` draws its confidence interval.
-
-    Raises
-    ------
-    CorpusError
-        When a file cannot be read, two lists differ in length, or the two share no utterance.
+        every utterance. See `asr.scoring.bootstrap.wer_interval` for its confidence interval.
     """
     references, hypotheses = _transcripts(reference), _transcripts(hypothesis)
     if _is_list(reference) and _is_list(hypothesis) and len(references) != len(hypotheses):
@@ -333,7 +320,7 @@ def score(
 
 @checked
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
-    """What a model or its file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
+    """Describe a model or model file, like the command `asr info`; ModelFormatError if the file is damaged."""
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
 
 

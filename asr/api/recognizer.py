@@ -1,4 +1,4 @@
-"""The recognizer as an object: a model that is loaded once and then turns audio into words."""
+"""Recognizer: a model that is loaded once and recognizes audio."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,13 +63,15 @@ class RecognizerOptions(SearchOptions, total=False):
 class Recognizer(Locked):
     """A model with a grammar and search settings.
 
-    Make one with `Recognizer.load`. Several threads may use it at the same time. `add_word` affects later calls. The
+    Create one with `Recognizer.load`. Several threads may use it at the same time. `add_word` affects later calls. The
     first call compiles the decoding graph. `pickle` and `copy.deepcopy` work without the model's file, so a recognizer
     can be sent to the processes of a pool.
 
     **Normalization.** With `normalize = "speaker"` (the default of `asr train`) features are normalized over all
-    utterances of a speaker. `recognize`, and `recognize_all` without `speakers`, have one utterance at a time. Short
-    utterances are recognized better by `recognize_all(..., speakers=...)` and by `decode` with a data directory.
+    utterances of a speaker. `recognize`, and `recognize_all` without `speakers`, normalize each utterance by itself.
+    For short utterances, `recognize_all(..., speakers=...)` and `decode` with a data directory are more accurate.
+
+    Raises GrammarError or ConfigError for an invalid grammar or setting.
 
     Parameters
     ----------
@@ -77,15 +79,14 @@ class Recognizer(Locked):
     grammar : None, str, path, list of sentences, or Grammar
         See `with_grammar`.
     lm_scale, insertion_penalty, filler_penalty, beam, max_active, min_phone_llr, min_silence_llr : number, optional
-        Instead of the model's own; see `SearchSettings`. The last two are minus infinity for no limit. Under a
-        small grammar that is not the model's own the search is at least 400 wide unless `beam` or `max_active` is
-        given.
+        Search settings, by default the model's own; see `SearchSettings`. Minus infinity disables the last two. Under a
+        small grammar other than the model's own, the beam is at least 400 unless `beam` or `max_active` is given.
     allow_oov_phones : bool
-        Whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`.
+        Whether words with untrained phones may be recognized, see `asr.recognition.vocabulary`.
     upsample : bool
-        Whether audio of a lower rate than the model's is converted and not refused.
+        Whether to convert audio with a lower rate than the model's instead of raising an error.
     confidence : bool
-        Whether words come with their confidences (`Word.confidence`), which takes lattices and so more time.
+        Whether words have confidences (`Word.confidence`); this needs lattices, which take more time.
     ratios : bool
         Whether results and words come with likelihood ratios (`phone_llr`, `silence_llr`); takes a second search.
 
@@ -122,13 +123,13 @@ class Recognizer(Locked):
         self._grammar: Grammar | None = None
         self._graph: StateGraph | None = None
         if self._choice is not None:
-            self._grammar = grammar_for(self._model, self._vocabulary(), self._choice)  # what is wrong is said now
+            self._grammar = grammar_for(self._model, self._vocabulary(), self._choice)  # raises errors now
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
-        """Load a model file made by `train` or `tune`; keywords (`grammar`, `beam`, ...) as of the class.
+        """Load a model file made by `train` or `tune`; keywords (`grammar`, `beam`, ...) as in the class.
 
-        Raises ModelFormatError for a damaged file, MissingModelError (a FileNotFoundError) if there is none.
+        Raises ModelFormatError for a damaged file, MissingModelError (a FileNotFoundError) for a missing one.
         """
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
@@ -136,17 +137,17 @@ class Recognizer(Locked):
 
     @property
     def model(self) -> SpeechModel:
-        """The model with its lexicon and search settings as they are now."""
+        """Model with the current lexicon and search settings."""
         return self._model
 
     def info(self) -> dict[str, Any]:
-        """What the model is and what it was trained on, as `asr info` tells it of a file."""
+        """Return a description of the model and its training data, as in `asr info`."""
         return describe_model(self._model)
 
     def tree(self, form: Literal["text", "dot"] = "text") -> Iterator[str]:
-        """Lines of the trees that lead a phone between its neighbours to its states, as text or for Graphviz.
+        """Return the lines of the context-dependency trees as text or for Graphviz.
 
-        Raises ConfigError for a model whose states do not depend on the neighbours.
+        Raises ConfigError for a model without context-dependent states.
         """
         topology = self._model.hmm.topology
         if topology.tying is None:
@@ -155,29 +156,29 @@ class Recognizer(Locked):
 
     @property
     def search(self) -> SearchSettings:
-        """How the search weighs its parts, and how wide it is."""
+        """Scales, penalties and beams of the search."""
         return self._model.search
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every word that has a pronunciation, sorted; the grammar may use fewer."""
+        """All words with a pronunciation, sorted; the grammar may use fewer."""
         return self._model.lexicon.words
 
     @property
     def phones(self) -> tuple[str, ...]:
-        """The phones that pronunciations may use."""
+        """Phones that can be used in pronunciations."""
         return self._model.hmm.topology.phones
 
     @property
     def sample_rate(self) -> int:
-        """Samples a second that the model hears; audio of a higher rate is converted."""
+        """Sampling rate of the model in Hz; audio with a higher rate is converted."""
         return self._model.front_end.config.sample_rate
 
     @property
     def graph(self) -> StateGraph:
-        """The graph of the grammar, compiled when it is first needed.
+        """Graph of the grammar, compiled on first use.
 
-        Raises LexiconError, GrammarError or DecodeError when it cannot be.
+        Raises LexiconError, GrammarError or DecodeError if compilation fails.
         """
         return self._ready()[1]
 
@@ -197,29 +198,31 @@ class Recognizer(Locked):
     ) -> Result:
         """Recognize one utterance.
 
-        Unusual audio gives an `AudioWarning` and an entry of the result's `warnings`: digital silence (which has no
-        words), channels of opposite phase or that differ, speech of a lower sampling rate.
+        Unusual audio gives an `AudioWarning` and an entry in the result's `warnings`: digital silence (which has no
+        words), channels of opposite phase or with different content, and speech of a lower sampling rate.
 
         Parameters
         ----------
         audio : path, binary file object, array, or (array, rate)
-            Files as `asr decode` takes them. An array has shape (n,) or (n, n_channels): floating-point numbers of
-            full scale 1, or integers of 16 or 32 bits. Channels are averaged, higher rates converted to the model's.
+            Files in the formats of `asr decode`. An array has shape (n,) or (n, n_channels) and holds floating-point
+            numbers (full scale 1) or integers (16 or 32 bits). Channels are averaged; higher rates are converted to the
+            model's.
         rate : int, optional
-            Samples a second of an array.
+            Sampling rate of an array in Hz.
         adapt : bool, "input-network", "fmllr" or "vtln"
-            As of `recognize_all`. A second of speech tells little of a speaker; a minute, in one piece of audio, pays.
-        speaker, transforms : str and path, optional
-            Who speaks, and a file of speakers' maps: that of this speaker, which is added if the file has none.
+            As in `recognize_all`. One second of speech is too short for adaptation; one minute improves the results.
+        speaker, speaker_transforms : str and path, optional
+            Name of the speaker, and a file of speaker transforms. The speaker's transform is read from the file, or
+            added to it.
 
         Raises
         ------
         CorpusError, FeatureError
-            When the audio cannot be read, is none, has no rate (an array) or is too short.
+            If the audio cannot be read, has an unknown type or rate (arrays), or is too short.
         DecodeError
-            When no sentence of the grammar fits it, as where it is too short.
+            If no sentence of the grammar fits, for example because the audio is too short.
         ConfigError
-            When the model was trained on archived features, or cannot be adapted.
+            If the model was trained on archived features, or cannot be adapted.
         """
         if (speaker is None) != (speaker_transforms is None):
             raise ConfigError(
@@ -242,37 +245,34 @@ class Recognizer(Locked):
     ) -> Iterator[Result]:
         """Recognize many utterances; results come in their order.
 
-        An utterance that cannot be recognized has a result without words, and its `error` has the reason. Other errors
-        (a full disk, an interrupt) are raised. Warnings are those of `recognize`.
+        An utterance that cannot be recognized has a result without words; its `error` has the reason. Other errors,
+        such as a full disk or an interrupt, are raised. Warnings are those of `recognize`.
 
-        Without `speakers`, audio is taken as results are asked for; with several `jobs`, a few ahead. With `speakers`,
-        all audio is taken before the first result, and all utterances of a speaker are normalized together.
+        Without `speakers`, audio is read when a result is requested (a few utterances ahead with several `jobs`). With
+        `speakers`, all audio is read before the first result, and utterances are normalized by speaker.
+
+        Raises ConfigError if the numbers of speakers and utterances differ, or the model cannot be adapted.
 
         Parameters
         ----------
         audios : iterable
             Each as in `recognize`.
         rate : int, optional
-            Samples a second of arrays that come without.
+            Sampling rate in Hz of arrays without one.
         speakers : list of str, or str, optional
-            The speaker of every utterance, or the one of all.
+            Speaker of each utterance, or of all utterances.
         adapt : bool, "input-network", "fmllr" or "vtln"
             Method of speaker adaptation in several passes, see `asr decode --adapt`. True is "input-network", for
-            hybrids of kernel logistic classifiers; "fmllr" and "vtln" are for mixtures. Needs `speakers`.
-        transforms : path, optional
-            A file for the speakers' maps, by the names that `speakers` has: speakers whom it has keep theirs and are
-            recognized in one pass, others are added. Needs `speakers`.
+            hybrids with a kernel logistic classifier; "fmllr" and "vtln" are for mixtures. Needs `speakers`.
+        speaker_transforms : path, optional
+            File of speaker transforms. Its speakers keep their transforms and take one pass; others are added to it.
+            Needs `speakers`.
         jobs : int
-            Threads; the words do not depend on their number.
-
-        Raises
-        ------
-        ConfigError
-            When there is not one speaker for each utterance, or the model cannot be adapted.
+            Number of threads; results do not depend on it.
         """
         if speakers is None:
             if adapt or speaker_transforms is not None:
-                adaptable_model(self.model, adapt, None)  # what is no method at all is told first
+                adaptable_model(self.model, adapt, None)  # reports unknown methods first
                 raise ConfigError("adapt= and speaker_transforms= are of whole speakers; say who speaks with speakers=")
             found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._details)
         else:
@@ -282,9 +282,9 @@ class Recognizer(Locked):
         return (emit_warnings(result) for result in found)
 
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
-        """The word lattice of one utterance, times in frames: what the search found at most `beam` below the best path.
+        """Return the word lattice of one utterance, times in frames, with paths at most `beam` below the best one.
 
-        Parameters and errors are as of `recognize`; `beam` is by default eight times the grammar's scale.
+        Parameters and errors as in `recognize`; the default `beam` is eight times the grammar's scale.
         """
         return audio_lattice(audio, rate, *self._ready(), beam)
 
@@ -310,21 +310,21 @@ class Recognizer(Locked):
         ratios: bool | None = None,
         workers: Workers = _SERIAL,
     ) -> Outcome:
-        """Recognize audio files or a Kaldi data directory as the command `asr decode` does, and write the same files.
+        """Recognize audio files or a Kaldi data directory like the command `asr decode`, and write the same files.
 
-        `hyp.txt` has a line an utterance, `hyp.ctm` a line a word with its times, `failed.tsv` the utterances that
-        could not be recognized, and with `mlf`, `hyp.mlf` words and times for HTK. `speaker_transforms` is a file of
-        the speakers' transforms: those of known speakers are used, others are added. `speakers` ("file", "directory",
-        "one" or a regular expression) groups audio files. `lattices` is a directory for word lattices, in the form
-        `lattice_format` and as wide as `lattice_beam`. `n_best` lists so many sentences an utterance in `nbest.tsv`.
-        With `mbr` the words are those with the least expected errors; with `confidence` the times have the words'
-        confidences. `confusions` and `ratios` write `confusions.tsv` and `ratios.tsv`. The scores of the grammar
-        `rescore`, named as for `with_grammar`, replace those of the search.
+        `hyp.txt` has one line per utterance, `hyp.ctm` one line per word with its times, and `failed.tsv` the
+        utterances that could not be recognized. Options:
 
-        Raises
-        ------
-        AsrError
-            One of its kinds; DecodeError if no utterance at all could be recognized.
+        - `speakers` ("file", "directory", "one" or a regular expression) groups audio files.
+        - `speaker_transforms` is a file of speaker transforms: its speakers keep theirs, others are added.
+        - `mlf` writes words and times for HTK to `hyp.mlf`.
+        - `lattices` is a directory for lattices in the format `lattice_format`, with the beam `lattice_beam`.
+        - `n_best` is the number of sentences per utterance in `nbest.tsv`.
+        - `mbr` selects the words with the least expected errors; `confidence` adds confidences to the times.
+        - `confusions` and `ratios` write `confusions.tsv` and `ratios.tsv`.
+        - `rescore` is a grammar as in `with_grammar`, whose scores replace those of the search.
+
+        Raises DecodeError if no utterance could be recognized, and other subclasses of AsrError.
         """
         model, graph = self._ready(audio_only=False)
         lattice_options = LatticeOptions(
@@ -356,16 +356,16 @@ class Recognizer(Locked):
         )
 
     def align(self, audio: Audio, words: str | Sequence[str], *, rate: int | None = None) -> Alignment:
-        """When each word and phone was spoken, of audio whose words are known; parameters as of `recognize`.
+        """Find the times of words and phones in audio with known words; parameters as in `recognize`.
 
         Raises
         ------
         LexiconError
-            When a word has no pronunciation; `add_word` gives it one.
+            If a word has no pronunciation; `add_word` adds one.
         AlignmentError
-            When the words do not fit into the audio.
+            If the words do not fit the audio.
         CorpusError, FeatureError, ConfigError
-            As `recognize`.
+            As in `recognize`.
         """
         transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
         if not transcript:
@@ -382,12 +382,9 @@ class Recognizer(Locked):
         textgrid: bool = False,
         workers: Workers = _SERIAL,
     ) -> Outcome:
-        """Align a Kaldi data directory as the command `asr align` does, and write the same files.
+        """Align a Kaldi data directory like the command `asr align`, and write the same files.
 
-        Raises
-        ------
-        AsrError
-            One of its kinds; AlignmentError if no utterance at all could be aligned.
+        Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
         """
         return align_data(
             self._model,
@@ -400,20 +397,20 @@ class Recognizer(Locked):
         )
 
     def with_grammar(self, grammar: GrammarChoice) -> Self:
-        """A recognizer with another grammar, which shares the model.
+        """Return a recognizer with another grammar, which shares the model.
+
+        Raises GrammarError if the file is not a grammar, or a sentence has a word without pronunciation.
 
         Parameters
         ----------
         grammar : list of sentences, str, int, path, Grammar or None
-            Sentences, each a text or a sequence of words: exactly these can be said, one listed twice being twice as
-            likely. "[unk]" in them is speech outside the grammar. "loop": any words in any order; "one": exactly one
-            word; 7: exactly seven. A path: an ARPA n-gram model, word pairs, a word network of HTK, an OpenFst file or
-            sentences, as `asr decode --grammar` takes them. An automaton made by `asr.grammar`. None: the model's own.
-
-        Raises
-        ------
-        GrammarError
-            When the file is no grammar, or a sentence has a word without pronunciation.
+            - A list of sentences (texts or sequences of words): exactly these are allowed; repeated ones are more
+              likely. "[unk]" in a sentence is speech outside the grammar.
+            - "loop": any words in any order; "one": exactly one word; 7: exactly seven words.
+            - A path: an ARPA n-gram, word pairs, an HTK word network, an OpenFst file or sentences, as in `asr decode
+              --grammar`.
+            - An automaton made with `asr.grammar`.
+            - None: the model's own grammar.
         """
         with self._lock:
             other = self._copy()
@@ -431,23 +428,22 @@ class Recognizer(Locked):
         return other
 
     def add_word(self, word: str, pronunciation: str | Sequence[str]) -> None:
-        """Give a word a pronunciation, or one more than it has; the model file stays as it is.
+        """Add a pronunciation of a new or known word; the model file is not changed.
 
-        The word can be recognized where the grammar has it: in "loop" and "one" at once, in sentences that name it, and
-        in the model's own n-gram, where it is as likely as the rarest word. The grammar is compiled again when it is
-        next needed.
+        The word can be recognized if the grammar contains it: "loop" and "one" at once, sentences that use it, and the
+        model's own n-gram, where it is as likely as the rarest word. The grammar is recompiled on next use.
 
         Parameters
         ----------
         word : str
             Without white space.
         pronunciation : str or sequence of str
-            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; stress digits that it lacks are left out.
+            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; unknown stress digits are removed.
 
         Raises
         ------
         LexiconError
-            For a phone that the model lacks, no phones, or a word with white space or that grammars take for a mark.
+            For an unknown phone, no phones, or a word with white space or with a special meaning in grammars.
         """
         word = nfc(word)
         require_word(word, allow_oov_phones=self._allow_untrained)
@@ -464,14 +460,14 @@ class Recognizer(Locked):
         warn_untrained_phones(word, phones, () if self._allow_untrained else self._model.untrained)
 
     def _copy(self, **search: Unpack[SearchOptions]) -> Self:
-        """The same model, without its grammar."""
+        """Return a copy with the same model but without a compiled grammar."""
         other = type(self)(self._model, allow_oov_phones=self._allow_untrained, **asdict(self._details), **search)
         other._added, other._recognizable, other._source = self._added, self._recognizable, self._source
         other._width_given |= self._width_given
         return other
 
     def _ready(self, *, audio_only: bool = True) -> tuple[SpeechModel, StateGraph]:
-        """The model, and its grammar compiled: what one call works with, whatever others change meanwhile."""
+        """Return the model and compiled grammar as a consistent snapshot for one call."""
         if audio_only:
             self._of_audio()
         with self._lock:
@@ -486,7 +482,6 @@ class Recognizer(Locked):
             return replace(self._model, search=wide_enough(self._model.search, self._graph)), self._graph
 
     def _vocabulary(self) -> Lexicon:
-        """The words that can be recognized."""
         if self._recognizable is None:
             self._recognizable = recognizable(self._model, allow_oov_phones=self._allow_untrained)
         return self._recognizable

@@ -1,4 +1,4 @@
-"""What recognition and alignment give back: words and phones with their times in seconds."""
+"""Results of recognition and alignment: words and phones with times in seconds."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -15,9 +15,9 @@ from asr.util.errors import Fault
 class Word:
     """A word from `start` to `end`, in seconds from the beginning of the audio.
 
-    `confidence`, from 0 to 1, is how probable it is that the word was said; None unless it was asked for.
-    Speech outside the grammar has the word "[unk]", and `is_filler` is true. The likelihood ratios are those of
-    `Result`, of the word's frames.
+    `confidence` is the probability, from 0 to 1, that the word is correct; None unless requested. Speech outside the
+    grammar is the word "[unk]", with `is_filler` true. The likelihood ratios are those of `Result` for the word's
+    frames.
     """
 
     word: str
@@ -29,11 +29,11 @@ class Word:
 
     @property
     def is_filler(self) -> bool:
-        """Whether this is speech outside the grammar and not a word."""
+        """Whether this is speech outside the grammar."""
         return self.word == FILLER_WORD
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, without what was not asked for."""
+        """Return the word as a dictionary, without fields that were not requested."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -48,26 +48,24 @@ class Phone:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was recognized in one piece of audio.
+    """Result for one piece of audio.
 
     Attributes
     ----------
     words : tuple of Word
-        In order of time; none where nothing was said.
+        In order of time; may be empty.
     seconds : float
-        Duration of the audio; 0 where it could not be read.
+        Duration of the audio; 0 if it could not be read.
     source : str
-        What was recognized: the path that was given, the name of a file object, or "array".
+        The given path, the name of a file object, or "array".
     error : Fault or None
-        Why there are no words, as a `code` for programs and a `reason` in a sentence; None where all went well.
+        Reason for a failure, as a `code` and a sentence (`reason`); None on success.
     warnings : tuple of Fault
-        In which ways the audio is not what a recognizer expects, as codes and reasons: "silent", all samples are 0,
-        in which there are no words; "opposite-phase", channels that cancel; "channels-differ", two that hold
-        different sounds; "band-limited", speech of a lower rate.
+        Unusual properties of the audio: "silent", all samples are 0, so the result is empty; "opposite-phase", channels
+        cancel; "channels-differ", two channels have different content; "band-limited", speech of a lower rate.
     phone_llr, silence_llr : float
-        Log-likelihood ratios of the words, in nats a frame of speech: against any string of phones, near 0 for words
-        that were said and lower for other speech; and against silence, low for noise. None unless they were asked for,
-        or without words.
+        Log-likelihood ratios of the words, in nats per frame of speech. Against any string of phones: near 0 for spoken
+        words and lower for other speech. Against silence: low for noise. None without words or unless requested.
     """
 
     words: tuple[Word, ...]
@@ -80,11 +78,11 @@ class Result:
 
     @property
     def text(self) -> str:
-        """The words, with a space between; empty where all speech was outside the grammar."""
+        """Words separated by spaces; empty if all speech was outside the grammar."""
         return " ".join(without_filler(word.word for word in self.words))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
+        """Return the result as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
             "text": self.text,
             "words": [word.to_dict() for word in self.words],
@@ -98,13 +96,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """When the words and phones of a known transcript were spoken.
+    """Times of the words and phones of a known transcript.
 
     Attributes
     ----------
     words : tuple of Word
     phones : tuple of Phone
-        Those of the pronunciations spoken, with silence and pauses: together they fill the audio.
+        Phones of the aligned pronunciations, silence and pauses; together they fill the audio.
     seconds : float
         Duration of the audio.
     source : str
@@ -120,7 +118,7 @@ class Alignment:
     warnings: tuple[Fault, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
+        """Return the alignment as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
             "words": [word.to_dict() for word in self.words],
             "phones": [asdict(phone) for phone in self.phones],
@@ -131,7 +129,7 @@ class Alignment:
 
 
 def timed_words(segments: Iterable[Segment], times: FrameTimes, ratios: SpeechRatios | None = None) -> tuple[Word, ...]:
-    """Words with their times in seconds, and their likelihood ratios if there are some."""
+    """Return words with times in seconds, and likelihood ratios if given."""
     return tuple(
         Word(
             part.label,
@@ -145,5 +143,5 @@ def timed_words(segments: Iterable[Segment], times: FrameTimes, ratios: SpeechRa
 
 
 def timed_phones(segments: Iterable[Segment], times: FrameTimes) -> tuple[Phone, ...]:
-    """Phones with their times in seconds."""
+    """Return phones with times in seconds."""
     return tuple(Phone(part.label, times.border(part.start), times.border(part.end)) for part in segments)

@@ -1,4 +1,4 @@
-"""Audio as a program has it, a path, an array or a file object, turned into the static features of a model."""
+"""Static features of audio given as a path, an array or a file object."""
 
 import os
 import tempfile
@@ -22,14 +22,12 @@ Samples: TypeAlias = np.ndarray | Sequence[float]
 Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
 """A path, a binary file object, samples, or samples and their rate in Hz."""
 
-_PIECE = 1 << 20  # bytes that are read at a time
+_PIECE = 1 << 20  # bytes per read
 
 
 @dataclass(frozen=True)
 class Sound:
-    """Static features, float32 (T, n), the duration of their audio in seconds, what messages call it, and in which
-    ways it is not what a recognizer expects.
-    """
+    """Static features, float32 (T, n), their audio's duration in seconds, name in messages, and unusual properties."""
 
     static: np.ndarray
     seconds: float
@@ -38,7 +36,7 @@ class Sound:
 
 
 def source_of(audio: Audio) -> str:
-    """What messages and results call this audio."""
+    """Return the audio's name in messages and results."""
     if isinstance(audio, str | os.PathLike):
         return os.fspath(audio)
     if _is_file(audio):
@@ -48,15 +46,15 @@ def source_of(audio: Audio) -> str:
 
 
 def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
-    """Static features of audio as the model with `config` needs them, through what reads the files of `asr decode`.
+    """Return static features for a model with `config`, using the readers of `asr decode`.
 
     Raises
     ------
     CorpusError
-        When the audio cannot be read, is nothing that can hold audio, or is samples without their rate (code "no-rate")
-        or a file with one; MissingAudioError when there is no such file.
+        If the audio cannot be read or has an unknown type, samples have no rate (code "no-rate"), or a rate is given
+        for a file; MissingAudioError if the file is missing.
     FeatureError
-        When it is shorter than one window.
+        If the audio is shorter than one window.
     """
     source = source_of(audio)
     if _is_pair(audio):
@@ -87,7 +85,7 @@ def _is_file(audio: Any) -> bool:
 
 
 def _is_pair(audio: Any) -> TypeGuard[tuple[Any, Any]]:
-    """Whether these are samples and their rate, which is still to be checked."""
+    """Whether this is a pair of samples and rate, which are not checked yet."""
     return (
         isinstance(audio, tuple)
         and len(audio) == 2
@@ -132,7 +130,7 @@ def _sound(static: np.ndarray, measured: Measured, config: FeatureConfig, source
 
 
 def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:
-    """Through a temporary file: what reads audio checks the file's header and length, and needs a file for it."""
+    """Load audio through a temporary file, because the checks of header and length need a file."""
     with tempfile.NamedTemporaryFile(prefix="asr-", suffix=".audio") as copy:
         while content := _read(file, source):
             copy.write(content)
@@ -144,10 +142,10 @@ def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:
 
 
 def _read(file: Any, source: str) -> bytes | bytearray | memoryview:
-    """The next bytes of a file object; CorpusError if it is closed, not open for reading, or gives text."""
+    """Read bytes from a file object; CorpusError if it is closed, not readable, or returns text."""
     try:
         content = file.read(_PIECE)
-    except (TypeError, ValueError) as error:  # io.UnsupportedOperation is a ValueError
+    except (TypeError, ValueError) as error:  # includes io.UnsupportedOperation
         raise CorpusError(f"{source}: cannot be read ({error}); expected a file open for reading in binary") from error
     if not isinstance(content, bytes | bytearray | memoryview):
         raise CorpusError(f"{source}: gives {type(content).__name__}; open the file for reading in binary, 'rb'")

@@ -1,4 +1,4 @@
-"""A recognizer in one line, for whoever prints it."""
+"""One-line summary of a recognizer."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,14 @@ _SHOWN = 6  # words of a grammar
 
 
 def summary(model: SpeechModel, source: str, choice: GrammarChoice, words: Sequence[str]) -> str:
-    """File and kind of the model, the grammar's words, and how it listens and searches.
+    """Return the model's file and kind, the grammar's words, and the settings of features and search.
 
     Parameters
     ----------
     source : str
-        Where the model is from.
+        Origin of the model.
     choice : settled grammar
-        That has these `words`.
+        Grammar with these `words`.
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     kind = "mixtures" if hybrid is None else f"hybrid of {type(hybrid[1].classifier).__name__}"
@@ -36,7 +36,7 @@ def summary(model: SpeechModel, source: str, choice: GrammarChoice, words: Seque
 
 
 def _rejecting(search: SearchSettings, words: Sequence[str]) -> str:
-    """The settings that reject other speech, where they have an effect."""
+    """Describe the settings of rejection that have an effect."""
     penalty = search.filler_penalty if FILLER_WORD in words else None
     found = {
         "filler_penalty": penalty, "min_phone_llr": search.min_phone_llr, "min_silence_llr": search.min_silence_llr

@@ -1,4 +1,4 @@
-"""Utterances in, results out: one by itself, or several whose speakers are known."""
+"""Recognition and alignment of single utterances, or of several with known speakers."""
 
 import sys
 import warnings
@@ -36,7 +36,7 @@ from discriminants.util.blas_threads import one_blas_thread
 
 @dataclass(frozen=True)
 class WordDetails:
-    """What words come with: see `Recognizer`."""
+    """Requested details of words, see `Recognizer`."""
 
     confidence: bool = False
     ratios: bool = False
@@ -45,9 +45,9 @@ class WordDetails:
 def recognize_audio(
     audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
 ) -> Result:
-    """The words of one utterance, normalized by itself.
+    """Recognize one utterance, normalized by itself.
 
-    Raises CorpusError or FeatureError as `load_sound`, DecodeError where no path fits.
+    Raises CorpusError or FeatureError as in `load_sound`, and DecodeError if no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
     lattice_options = LatticeOptions(confidence=details.confidence)
@@ -56,7 +56,7 @@ def recognize_audio(
 
 
 def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
-    """The lattice of one utterance, normalized by itself; errors as of `recognized`, and where there is no lattice."""
+    """Return the lattice of one utterance, normalized by itself; errors as in `recognize_audio`."""
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
     if "audio" not in found.lattices:
@@ -78,7 +78,7 @@ ResultType = TypeVar("ResultType", Result, Alignment)
 
 
 def emit_warnings(found: ResultType) -> ResultType:
-    """Return `found`; give its warnings as Python's, `AudioWarning`, on the line that called this package."""
+    """Return `found` after issuing its warnings as `AudioWarning`, at the line that called this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("asr.api."):
         frame, level = frame.f_back, level + 1
@@ -90,14 +90,14 @@ def emit_warnings(found: ResultType) -> ResultType:
 def recognize_audio_or_fault(
     audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
 ) -> Result:
-    """The words of one utterance, or in `error` why there are none."""
+    """Recognize one utterance, or return a result with an `error`."""
     found = attempt(recognize_audio, audio, rate, model, graph, details)
     return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
 
 
 @dataclass(frozen=True)
 class SpeakerOptions:
-    """How whole speakers are recognized: see `Recognizer.recognize_all`."""
+    """Options of recognition by speaker, see `Recognizer.recognize_all`."""
 
     adapt: bool | AdaptationMethod = False
     speaker_transforms: Path | None = None
@@ -107,9 +107,9 @@ class SpeakerOptions:
 def recognize_speaker_audio(
     audio: Audio, rate: int | None, speaker: str, model: SpeechModel, graph: StateGraph, options: SpeakerOptions
 ) -> Result:
-    """The words of one utterance, in the passes that the options ask for.
+    """Recognize one utterance in one or several passes, as requested.
 
-    Raises ConfigError where the model cannot be adapted, and else as `recognized`.
+    Raises ConfigError if the model cannot be adapted; other errors as in `recognize_audio`.
     """
     model = adaptable_model(model, options.adapt, options.speaker_transforms)
     sound = load_sound(audio, rate, model.front_end.config)
@@ -129,7 +129,7 @@ def recognize_speakers_audio(
     *,
     workers: Workers,
 ) -> list[Result]:
-    """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
+    """Recognize all utterances, normalized by speaker (see `Recognizer.recognize_all`)."""
     model = adaptable_model(model, options.adapt, options.speaker_transforms)
     names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
     if len(names) != len(audios):
@@ -181,7 +181,7 @@ def _recognize_sounds(
 
 
 def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
-    """When each word and phone of one utterance was spoken (see `Recognizer.align`)."""
+    """Find the times of each word and phone of one utterance (see `Recognizer.align`)."""
     unknown = sorted({word for word in words if word not in model.lexicon})
     if unknown:
         hint = other_case(unknown, model.lexicon, of_file=False) or "give each to add_word first"
@@ -230,7 +230,7 @@ def _result(model: SpeechModel, sound: Sound, found: Recognition, name: str, gra
 
 
 def threads(jobs: int) -> SerialWorkers:
-    """So many threads for utterances; ConfigError for fewer than one."""
+    """Return workers with this number of threads; ConfigError if it is less than one."""
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; it must be at least 1")
     return SerialWorkers() if jobs == 1 else ThreadWorkers(jobs)
