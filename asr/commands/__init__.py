@@ -1,1 +1,1 @@
-"""What each command does, without its command line."""
+"""Implementations of the commands, without their command lines."""

@@ -1,4 +1,4 @@
-"""`asr align`: the times of the words and phones of transcribed utterances."""
+"""`asr align`: times of the words and phones of transcribed utterances."""
 
 import logging
 import zipfile
@@ -52,13 +52,10 @@ def align(
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
 
-    `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`), and `out/suspects.tsv` the
-    corpus, speakers and utterances whose transcripts are probably not those of the audio; the log says so in one line.
+    `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`). `out/suspects.tsv` lists the
+    corpus, speakers and utterances whose transcripts probably do not match the audio; the log has a summary.
 
-    Raises
-    ------
-    AsrError
-        One of its kinds; AlignmentError if no utterance at all could be aligned.
+    Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """
     topology = model.hmm.topology
     pronunciations = model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
@@ -119,7 +116,7 @@ def align(
 def _aligned(
     model: SpeechModel, table: FrameTable, words: Mapping[str, tuple[str, ...]], lexicon: Lexicon, workers: Workers
 ) -> tuple[dict[str, "_Times"], list[Problem]]:
-    """Align all utterances of a table, with progress; also return why some cannot be aligned."""
+    """Align all utterances of a table, with progress; also return the failures."""
     batches = table.batches()
     rivals = first_rivals({name: words[name] for name in table.ids})
     items = (
@@ -143,7 +140,6 @@ def _aligned(
 def _write_alignment(
     out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes], *, textgrid: bool
 ) -> None:
-    """Write words, phones and states, and TextGrids if they are wanted."""
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
     for name, times in aligned.items():
@@ -161,7 +157,7 @@ def _write_alignment(
 
 
 def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
-    """A lexicon with stress digits if the model's phones have them."""
+    """Read a lexicon, with stress digits if the model's phones have them."""
     lexicon = read_lexicon(path, strip_stress=False if marks_stress(phones) else None)
     for note in lexicon.notes:
         log.warning("%s", printable(note))
@@ -169,13 +165,13 @@ def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
 
 
 def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
-    """Write arrays by name as NumPy's compressed `.npz`: `numpy.load(path)[name]` reads one.
+    """Write arrays by name as compressed `.npz`: `numpy.load(path)[name]` reads one.
 
-    Unlike `numpy.savez`, any name will do, `file` and `allow_pickle` as well.
+    Unlike `numpy.savez`, this allows any name, including `file` and `allow_pickle`.
     """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in states.items():
-            member = zipfile.ZipInfo(f"{name}.npy")  # with a date of its own, so that equal states give equal bytes
+            member = zipfile.ZipInfo(f"{name}.npy")  # with a fixed date, for reproducible bytes
             member.compress_type = zipfile.ZIP_DEFLATED
             with archive.open(member, "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
@@ -183,10 +179,10 @@ def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
 
 @dataclass(frozen=True)
 class _Times:
-    """Words and phones of an aligned utterance, times in frames, the state of every frame, and how well they fit.
+    """Words and phones of an aligned utterance (times in frames), its states and scores.
 
-    `word_fits` is how far the states of each word score below the best state of each frame, natural log a frame;
-    `n_silent` how many frames that were aligned with silence sound more like it than like any phone.
+    `word_fits`: mean distance of each word's states from the best state of each frame, natural log per frame.
+    `n_silent`: number of frames aligned with silence that also fit it better than any phone.
     """
 
     words: list[Segment]
@@ -204,13 +200,13 @@ def _tell_of_times(
     topology: Topology,
     frame_shift: float,
 ) -> None:
-    """One line of the log: silence, phones and words of the alignment; and one for everything that looks wrong."""
+    """Log silence, phones and words of the alignment in one line, and each suspicious statistic in another."""
     states = np.full(table.n_frames, -1, np.int32)
     for name, times in aligned.items():
         states[table.rows(name)] = times.states
     segments = {name: (times.phones, times.words) for name, times in aligned.items()}
     check = check_segments(states, table, segments, topology, frame_shift)
-    if len(aligned) < MIN_UTTERANCES:  # which do not tell what a pause sounds like; the model does
+    if len(aligned) < MIN_UTTERANCES:  # too few to model pauses; the model's statistics are used
         silent = 100.0 * sum(times.n_silent for times in aligned.values()) / max(1, int((states >= 0).sum()))
         check = replace(check, pauses=max(check.pauses, silent))
     log.info("%s", printable(f"{check}{_worst_word(aligned, seconds)}"))
@@ -219,7 +215,7 @@ def _tell_of_times(
 
 
 def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]) -> str:
-    """The word that fits worst, and where it is, as the end of a sentence; empty where there are no words."""
+    """Describe the worst-fitting word and its place, as the end of a sentence; empty without words."""
     words = [
         (fit, name, word)
         for name, times in aligned.items()
@@ -235,7 +231,7 @@ def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]
 def _align_batch(
     item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph]
 ) -> list[_Times | Fault]:
-    """Times of every utterance, given its transcript and after it those of rivals, or why there are none."""
+    """Return times or a fault for each utterance, given its transcript followed by rival transcripts."""
     batch, transcripts = item
     return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
 

@@ -1,4 +1,4 @@
-"""Audio files by themselves as a corpus: their names, folders and patterns of them, and who is taken to speak."""
+"""Audio files as a corpus: names, folders, file name patterns, and speakers."""
 
 import glob
 import logging
@@ -17,36 +17,36 @@ from discriminants.util.paths import exists, is_dir, is_file
 log = logging.getLogger(__name__)
 
 ENDINGS = frozenset(".wav .flac .sph .wv1 .nist .ogg .oga .opus .mp3 .aif .aiff .aifc .au .snd .caf .w64 .rf64".split())
-"""Of the files that are taken from a folder; a file that is named is taken whatever it is called."""
+"""Endings of the audio files in a folder; files given by name may have any ending."""
 LISTS = ("wav.scp", "feats.scp")
 
 
 def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirectory:
-    """The corpus of some audio files, each an utterance named after its file without the ending.
+    """Return a corpus of audio files, one utterance per file, named without the ending.
 
-    Where files of several folders have one name, all names begin with as many folders as tell them apart.
+    If names in several folders are equal, all names are prefixed with enough folders to make them unique.
 
     Parameters
     ----------
     audio : paths
-        Files; folders, whose audio files are taken with those of the folders inside them, named by the path from the
-        folder with `_` between its parts; and patterns (`*`, `?`, `[...]`) that no shell has expanded.
+        Files, folders or patterns (`*`, `?`, `[...]`) that the shell did not expand. Folders are searched recursively;
+        their files are named by the relative path with `_` as separator.
     speakers : str
-        "file": every file counts as a speaker; "directory": those of one folder do; "one": all do; or a regular
-        expression that is searched in every path, and whose group is the speaker.
+        "file": each file is a speaker; "directory": each folder; "one": a single speaker. A regular expression is
+        searched in each path, and its group is the speaker.
 
     Returns
     -------
     DataDirectory
-        A file that is missing, or whose name or speaker cannot be told, is one of its problems, as is a folder without
-        audio, or a pattern that matches nothing.
+        Its problems list missing files, names or speakers that cannot be determined, folders without audio, and
+        patterns without a match.
 
     Raises
     ------
     ConfigError
-        For a regular expression that is none, or has not one group.
+        If the regular expression is invalid or does not have exactly one group.
     CorpusError
-        When two files cannot be told apart by their names, or a folder is a data directory.
+        If two names cannot be made unique, or a folder is a data directory.
     """
     speaker_of = _speaker_rule(speakers)
     utterances, problems = [], []
@@ -68,12 +68,12 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path that leads nowhere is a pattern of file names."""
+    """Whether a path that does not exist is a file name pattern."""
     return not exists(path) and glob.has_magic(str(path))
 
 
 def _expanded(audio: Sequence[Path]) -> list[tuple[Path, Path, str]]:
-    """Every file, the folder below which its path is its name, and what is wrong with it before it is looked at."""
+    """Return each file with the base folder of its name, and a problem, or ""."""
     files: list[tuple[Path, Path, str]] = []
     for path in audio:
         matching = [path]
@@ -102,7 +102,7 @@ def _of_folder(folder: Path) -> list[tuple[Path, Path, str]]:
 
 
 def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
-    """What the files are called: their paths below their folders, or, where that is not enough, with some of these."""
+    """Return unique names: paths relative to their folders, prefixed with parent folders if necessary."""
     names: list[str] = []
     for n_folders in range(max((len(base.absolute().parts) for _, base, _ in files), default=1)):
         earlier, names = names, [_name(path, base, n_folders) for path, base, _ in files]
@@ -126,7 +126,6 @@ def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
 
 
 def _name(path: Path, base: Path, n_folders: int) -> str:
-    """Of a file, with so many of the folders above its own part of the path."""
     folders = base.absolute().parts[1:]
     own = path.absolute().relative_to(base.absolute())
     parts = (*folders[max(len(folders) - n_folders, 0) :], *own.parent.parts, own.stem)

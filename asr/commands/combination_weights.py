@@ -1,4 +1,4 @@
-"""How much each system's vote counts in a combination: chosen on transcribed speech, by the word errors there."""
+"""Choice of system weights for a combination, by the word errors on transcribed speech."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ SHARES = tuple(number / 10 for number in range(11))
 NULLS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
 _MAX_ROUNDS = 10
 _STANDARD_ERRORS = 2.0
-"""That a gain must be above, since the vote with the fewest errors of some dozens is luck to a part."""
+"""Minimum gain in standard errors, because the best of dozens of votes is partly chance."""
 
 
 @dataclass(frozen=True)
 class AlignedUtterance:
-    """The aligned places of an utterance (see `asr.lattices.combination.aligned`), and which systems have it."""
+    """Aligned places of an utterance (see `asr.lattices.combination.aligned`), and the systems that have it."""
 
     systems: tuple[int, ...]
     slots: Sequence[Slot]
@@ -27,20 +27,20 @@ class AlignedUtterance:
 
 @dataclass(frozen=True)
 class Vote:
-    """Weights of systems, which sum to 1, and what the probability of nothing is multiplied by."""
+    """Weights of systems, which sum to 1, and the factor on the probability of no word."""
 
     weights: tuple[float, ...]
     null: float
 
     def places(self, utterance: AlignedUtterance) -> list[Bin]:
-        """The network of the systems that have the utterance; alike where none of these has a weight."""
+        """Return the network of the systems that have the utterance, equally weighted if their weights are 0."""
         weights = [self.weights[number] for number in utterance.systems]
         return voted(utterance.slots, weights if any(weights) else [1.0] * len(weights), self.null)
 
 
 @dataclass(frozen=True)
 class ChosenVote:
-    """The vote that was chosen, word errors with it and with the vote at the start, and the reference words."""
+    """Chosen vote, word errors with it and with the initial vote, and number of reference words."""
 
     vote: Vote
     errors: int
@@ -49,29 +49,26 @@ class ChosenVote:
 
 
 def equal_weights(n_systems: int) -> tuple[float, ...]:
-    """One for each system, summing to 1."""
+    """Return equal weights that sum to 1."""
     return (1.0 / n_systems,) * n_systems
 
 
 def choose_vote(
     utterances: Mapping[str, AlignedUtterance], references: Mapping[str, Sequence[str]], start: Vote
 ) -> ChosenVote:
-    """The vote with the fewest word errors that a search along one coordinate after the other finds.
+    """Return the vote with the fewest word errors, by coordinate search.
 
-    The weight of each system in turn takes every value of `SHARES`, the others keeping their proportions, and last
-    `null` every value of `NULLS`, until nothing gives fewer errors. Among equals the one nearest to the start counts,
-    in which weights should be equal; and the start itself, where the gain is not above twice its standard error over
-    the utterances.
+    In turn, each system's weight takes all values of `SHARES` (the others stay in proportion), then `null` all values
+    of `NULLS`, until the errors stop decreasing. Ties are resolved in favor of the vote nearest to the start, which
+    should have equal weights. The start is kept if the gain is at most twice its standard error over utterances.
+
+    Raises CorpusError if no utterance with words is in both.
 
     Parameters
     ----------
     utterances : mapping of utterance to AlignedUtterance
-    references : mapping of utterance to words; utterances that only one of the two has say nothing
-
-    Raises
-    ------
-    CorpusError
-        If they share no utterance with words.
+    references : mapping of utterance to words
+        Utterances in only one of the two mappings are ignored.
     """
     shared = sorted(utterances.keys() & references.keys())
     n_words = sum(len(references[name]) for name in shared)
@@ -105,7 +102,7 @@ def choose_vote(
 
 
 def _with_share(vote: Vote, number: int, share: float) -> Vote:
-    """The vote with this weight of one system; weights are rounded to what is printed of them."""
+    """Return the vote with another weight of one system, rounded as printed."""
     others = 1.0 - vote.weights[number]
     rest = len(vote.weights) - 1
     weights = (

@@ -1,4 +1,4 @@
-"""`asr combine`: the words of several recognitions of the same utterances, by a vote over confusion networks."""
+"""`asr combine`: combination of several recognitions of the same utterances, by a vote over confusion networks."""
 
 import logging
 import math
@@ -23,27 +23,27 @@ log = logging.getLogger(__name__)
 
 AUTO: Literal["auto"] = "auto"
 NULL = 1.0
-"""What the probability of nothing is multiplied by, where nothing is chosen."""
+"""Default factor on the probability of no word."""
 
 
 @dataclass(frozen=True)
 class Combination:
-    """What a combination made.
+    """Result of a combination.
 
     Attributes
     ----------
     n_done : int
-        Utterances written.
+        Number of utterances written.
     failures : list of Problem
-        Utterances that could not be combined, with the reason.
+        Utterances that could not be combined, with reasons.
     brings : tuple of str
-        What was read of each system.
+        Description of the input of each system.
     weights : tuple of float
-        Of the systems; they sum to 1.
+        Weights of the systems, which sum to 1.
     null : float
-        What the probability of nothing was multiplied by.
+        Factor on the probability of no word.
     chosen : ChosenVote or None
-        Errors on the speech that weights were chosen on; None where they were given.
+        Errors on the speech used to choose the weights; None if these were given.
     """
 
     n_done: int
@@ -62,24 +62,20 @@ def combine(
     null: float | None = None,
     text: Mapping[str, Sequence[str]] | None = None,
 ) -> Combination:
-    """Write `hyp.txt` and `hyp.ctm` of several systems' words to `out`.
+    """Combine the words of several systems, and write `hyp.txt` and `hyp.ctm` to `out`.
 
-    An utterance that some systems lack has the words of the others; a line of the log tells of it.
+    Utterances missing in some systems use the others, and are logged.
+
+    Raises DecodeError if no utterance could be combined, and other subclasses of AsrError.
 
     Parameters
     ----------
     systems : paths of directories, see `asr.recognition.decode_dir.read_results`
     weights : sequence of float, "auto" or None
-        How much each system counts; equal by default. "auto" chooses weights and `null` on `text`, which must not be
-        the transcripts of a test.
+        Weight of each system; equal by default. "auto" fits weights and `null` to `text`, which must not be a test set.
     null : float, optional
-        What the probability of nothing is multiplied by in the vote; 1 by default. "auto" begins with it.
+        Factor on the probability of no word in the vote; 1 by default. With "auto" it is the initial value.
     text : mapping of utterance to words
-
-    Raises
-    ------
-    AsrError
-        One of its kinds, when what was given cannot be used; DecodeError if no utterance at all could be combined.
     """
     start = _start(systems, out, weights, null, text)
     results = [read_results(path) for path in systems]
@@ -119,7 +115,7 @@ def _start(
     null: float | None,
     text: object,
 ) -> Vote:
-    """The vote that is wanted, or that a choice begins with; ConfigError for what cannot be."""
+    """Return the given or initial vote; ConfigError if it is invalid."""
     if len(systems) < 2:
         raise ConfigError(f"{count(len(systems), 'directory')} to combine; give two or more, one for each system")
     if exists(out):
@@ -146,7 +142,7 @@ def _start(
 
 
 def _listed(results: Sequence[SystemResult]) -> list[str]:
-    """All utterances, sorted; of those that some systems lack a line of the log tells."""
+    """Return all utterances, sorted, and log those missing in some systems."""
     listed = sorted({name for result in results for name in result.networks})
     first = results[0]
     for result in results[1:]:

@@ -1,4 +1,4 @@
-"""`asr decode`: audio files or a data directory to words."""
+"""`asr decode`: recognition of audio files or a data directory."""
 
 import logging
 from collections.abc import Sequence
@@ -45,31 +45,31 @@ def decode(
     ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
-    """Recognize, and write `out/hyp.txt`, `out/hyp.ctm` and what else is asked for.
+    """Recognize, and write `out/hyp.txt`, `out/hyp.ctm` and further requested files.
+
+    Raises DecodeError if no utterance could be decoded, and other subclasses of AsrError.
 
     Parameters
     ----------
     graph : StateGraph
-        Of the grammar, from `compile_graph`.
+        Graph of the grammar, from `compile_graph`.
     audio : paths of audio files, of folders of them, or patterns
-        Each is an utterance named after its file.
+        Each file is an utterance named after it.
     speakers : "file", "directory", "one" or a regular expression
-        Whose files count as one speaker's, see `asr.commands.audio_files`; by default every file by itself, so that
-        what is recognized in it does not depend on the others, or, where the model is adapted to the speaker, or was
-        trained with maps of few speakers, those of a directory
-    data : path of a Kaldi data directory, instead of `audio`
-    adapt : how to adapt the model to every speaker, "input-network" (or True), "fmllr" or "vtln"; frames of
-        a model that was trained on mapped ones are mapped in any case
-    speaker_transforms : path of a file of the speakers' maps; speakers whom it has are not adapted to again, others are
-        added
-    mlf : whether to write words and times as HTK's master label file too
-    lattices : what is wanted of lattices, see `asr.recognition.lattice_outputs`; none are made by default
-    ratios : whether to write the likelihood ratios of utterances and words, see `asr.recognition.speech_ratios`
-
-    Raises
-    ------
-    AsrError
-        One of its kinds; DecodeError if no utterance at all could be decoded.
+        Grouping of files by speaker, see `asr.commands.audio_files`. Default: "file", so results for a file do not
+        depend on the others; "directory" if the model is adapted or was trained with transforms of few speakers.
+    data : path
+        Kaldi data directory, instead of `audio`.
+    adapt : "input-network" (or True), "fmllr" or "vtln"
+        Method of speaker adaptation. Models trained on transformed frames always adapt.
+    speaker_transforms : path
+        File of speaker transforms; its speakers are not adapted again, others are added.
+    mlf : bool
+        Whether to write words and times as an HTK master label file too.
+    lattices : LatticeOptions
+        Lattice outputs, see `asr.recognition.lattice_outputs`; none by default.
+    ratios : bool
+        Whether to write likelihood ratios of utterances and words, see `asr.recognition.speech_ratios`.
     """
     if data is not None and speakers is not None:
         raise ConfigError(
@@ -117,7 +117,7 @@ def decode(
 
 
 def _tell_without_words(found: Recognition) -> None:
-    """Log how many utterances have no word of the grammar: other speech or noise, and those without any."""
+    """Log the number of utterances without words of the grammar: other speech or noise, and silence."""
     without = {name: bool(found.words[name]) for name, words in found.hypotheses.items() if not words}
     for is_other, what in ((True, "only other speech or noise"), (False, "no word")):
         names = [name for name, is_filler in without.items() if is_filler == is_other]
@@ -129,7 +129,7 @@ def _tell_without_words(found: Recognition) -> None:
 
 
 def _tell_whose_files(model: SpeechModel, rule: str, audio: Sequence[Path]) -> None:
-    """Log what is taken for one speaker's, where it matters and was not said."""
+    """Log the default grouping of files by speaker if it matters."""
     if rule == "directory":
         log.info("files of a folder count as one speaker's, whom the model adapts to; others by --speakers, speakers=")
     elif model.speakers is not None and (len(audio) > 1 or any(is_dir(path) or is_pattern(path) for path in audio)):
@@ -140,7 +140,7 @@ def _tell_whose_files(model: SpeechModel, rule: str, audio: Sequence[Path]) -> N
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
-    """A data directory's audio or archived features, whichever the model was trained on if there are both."""
+    """Return a data directory with audio or archived features, whichever the model was trained on if there are both."""
     if is_dir(data) and not exists(data / "utt2spk"):
         log.warning(
             "%s", printable(f"{data / 'utt2spk'}: No such file; every utterance counts as a speaker of its own")
@@ -150,12 +150,12 @@ def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirecto
 
 
 def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -> tuple[FrameTable, list[Problem]]:
-    """Static features of a corpus as the model needs them; warnings of `asr.recognition.audio_checks` are logged.
+    """Return a corpus's static features for the model; log the warnings of `asr.recognition.audio_checks`.
 
     Raises
     ------
     CorpusError
-        If the model was trained on archived features and the corpus is audio, or the other way round.
+        If only one of the model and the corpus uses archived features.
     """
     require_some(corpus.path, corpus.utterances, corpus.problems)
     archived = any(utterance.archive is not None for utterance in corpus.utterances)

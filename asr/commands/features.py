@@ -1,4 +1,4 @@
-"""`asr features`: a corpus's static features as a Kaldi archive."""
+"""`asr features`: static features of a corpus as a Kaldi archive."""
 
 import logging
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ def extract_features(
     upsample: bool = False,
     workers: Workers,
 ) -> Outcome:
-    """Write `out/feats.ark` and `out/feats.scp`: one matrix of static features an utterance.
+    """Write `out/feats.ark` and `out/feats.scp`: one matrix of static features per utterance.
 
-    `config` may be a file, or tables as it has them, whose `sample_rate = "auto"` is that of this corpus. Unlike in
-    training it has to be asked for: the features of two corpora that are used together have to be of one rate. Audio of
-    a lower one is refused unless `upsample` or the settings say otherwise.
+    `config` may be a file or its tables. `sample_rate = "auto"` is the rate of this corpus; it is not the default as in
+    training, because corpora used together need the same rate. Audio with a lower rate is refused unless `upsample` or
+    the settings allow it.
 
-    The other lists go with them, which makes `out` a data directory, unless it is one already and has a `wav.scp`.
+    The other lists are copied, which makes `out` a data directory, unless it is one already and has a `wav.scp`.
     """
     corpus = read_data_directory(data, root=root, prefer="audio")
     require_some(data, corpus.utterances, corpus.problems)

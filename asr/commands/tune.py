@@ -1,4 +1,4 @@
-"""`asr tune`: scale, penalty, width and confidences of the search of a finished model, chosen on a data directory."""
+"""`asr tune`: tune scale, penalty, width and confidences of a model's search on a data directory."""
 
 import logging
 import os
@@ -33,8 +33,8 @@ from discriminants.util.paths import exists, is_dir
 log = logging.getLogger(__name__)
 
 SHARE_STEPS = (-0.2, -0.1, 0.1, 0.2)
-"""From the present share of the second stream to the others that are tried."""
-_SHOWN = 5  # words before the place where a transcript leaves the grammar
+"""Differences between candidate weights of the second stream and its current weight."""
+_SHOWN = 5  # words before the point where a transcript leaves the grammar
 _MIN_SHARE, _MAX_SHARE = 0.05, 0.95
 MAX_ACCEPTED = 0.25
 """Share of the other recordings above which the result has a warning."""
@@ -44,7 +44,7 @@ MIN_RECORDINGS = 10
 
 @dataclass(frozen=True)
 class TriedShare:
-    """A share of the second stream, and the word errors with it, under scale and penalty chosen for it."""
+    """Weight of the second stream, and the word errors with the scale and penalty tuned for it."""
 
     share: float
     errors: int
@@ -52,31 +52,32 @@ class TriedShare:
 
 @dataclass(frozen=True)
 class TunedModel:
-    """What tuning chose.
+    """Result of tuning.
 
     Attributes
     ----------
-    model : path of the model file with the new settings
+    model : Path
+        Model file with the new settings.
     search : SearchSettings
     before : SearchSettings
-        Those of the model that was given.
+        Settings of the given model.
     errors, words : int
-        Word errors on the data, each speaker's under the scale and penalty that the others choose, and reference
-        words: no error of theirs was minimized over, but for the shares.
+        Word errors and reference words of the data. Each speaker is recognized with the scale and penalty tuned on the
+        others, so only the choice of `share` biases the errors.
     wer : float
-        Their rate in %, as the tuning reports it.
+        Word error rate in %.
     n_utterances : int
-        Those that this was chosen on.
+        Number of utterances used.
     failures : list of Problem
-        Utterances of the data that could not be used, with the reason.
+        Unusable utterances, with reasons.
     shares : tuple of TriedShare
-        Shares of the second stream that were tried, the present one first; empty if none were.
+        Tried weights of the second stream, the current one first; may be empty.
     share : float or None
-        The one chosen.
+        The chosen one.
     remarks : tuple of str
-        What should be known of the choice: whether it is far from what the model had, or at an end of what was tried.
+        Remarks on the choice, such as a value far from the initial one or at the end of the tried range.
     rejection : Rejection or None
-        How commands and other recordings fare under it; None without other recordings.
+        Results for commands and other recordings; None without other recordings.
     """
 
     model: Path
@@ -106,32 +107,34 @@ def tune_model(
     overwrite: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> TunedModel:
-    """Choose scale, penalty, beam and `max_active` on transcribed speech, fit the confidences of words to it, and write
-    the model with these to `output`.
+    """Tune scale, penalty, beam and `max_active`, calibrate confidences, and write the model to `output`.
 
     Parameters
     ----------
-    model : path of a model file; it stays as it is
-    data : path of a Kaldi data directory of speakers who are neither in training nor in the test
+    model : Path
+        Model file; not changed.
+    data : Path
+        Kaldi data directory, with speakers of neither the training nor the test set.
     grammar : str, int, path, list of sentences, Grammar, or None for the model's own
-        As of `Recognizer.with_grammar`. What is chosen suits this grammar. The model keeps its own grammar.
-    others : path of a data directory of recordings without a sentence of the grammar, optional
-        Other speech and noise, like those that will occur. Their transcripts do not matter. What rejects them is
-        fitted: the filler penalty under a grammar with a filler, the least likelihood ratios under another.
+        As in `Recognizer.with_grammar`. The settings are tuned for this grammar. The model keeps its own grammar.
+    others : Path, optional
+        Data directory of representative other speech and noise, without sentences of the grammar; its transcripts are
+        ignored. Rejection is fitted to it: the filler penalty if the grammar has a filler, otherwise the minimum
+        likelihood ratios.
     stream_weights : bool
-        Whether to choose the share of the second stream too: a few around the present one are tuned, and the one
-        with the fewest errors is kept, the present one among equals.
+        Whether to choose the second stream's weight too: a few values are tuned, and the one with the fewest errors is
+        kept, in a tie the current one.
     overwrite : bool
-        Whether `output` may be a file already.
+        Whether `output` may exist.
 
     Raises
     ------
     ConfigError
-        If `output` is there already, or is the model itself; if `stream_weights` and the model has not two streams.
+        If `output` exists or is the model itself, or with `stream_weights` and a model without two streams.
     GrammarError
-        If the grammar is none, or can say no transcript of the data.
+        If the grammar is invalid or accepts no transcript of the data.
     AsrError
-        One of its other kinds, if model, data or grammar cannot be used.
+        Another subclass, if model, data or grammar cannot be used.
     """
     choice = settled(grammar)
     check_output(model, output, overwrite=overwrite)
@@ -216,7 +219,7 @@ def _named(choice: GrammarChoice) -> str:
 
 
 def _barely_separated(found: Rejection | None) -> Iterator[str]:
-    """A sentence where too many other recordings are accepted."""
+    """Yield a remark if too many other recordings are accepted."""
     if found is not None and found.accepted > MAX_ACCEPTED * found.others:
         means = "a grammar with [unk] or $other" if found.by == "ratios" else "longer commands"
         yield (
@@ -237,7 +240,7 @@ def _best_share(
     settings: TuningSettings,
     workers: Workers,
 ) -> tuple[SpeechModel, list[FoldScores], TuningResult, float | None, tuple[TriedShare, ...]]:
-    """Tune every candidate; return the one with the fewest errors, its share, and the shares tried."""
+    """Tune every candidate; return the one with the fewest errors, its share, and all tried shares."""
     best: tuple[SpeechModel, list[FoldScores], TuningResult, float | None] | None = None
     shares = []
     for share, candidate in candidates.items():
@@ -253,7 +256,7 @@ def _best_share(
 
 
 def _without_filler(candidates: dict[float | None, SpeechModel]) -> dict[float | None, SpeechModel]:
-    """The models with all rejection switched off, since scale and penalty are chosen for the commands alone."""
+    """Return the models without rejection, because scale and penalty are tuned on commands only."""
     without = {"filler_penalty": NO_FILLER, "min_phone_llr": None, "min_silence_llr": None}
     return {
         share: replace(model, search=model.search.model_copy(update=without)) for share, model in candidates.items()
@@ -263,9 +266,9 @@ def _without_filler(candidates: dict[float | None, SpeechModel]) -> dict[float |
 def _rejection(
     commands: FoldScores, others: Path, root: Path | None, search: SearchSettings, has_filler: bool, workers: Workers
 ) -> tuple[SearchSettings, Rejection, list[Problem]]:
-    """Fit what rejects other recordings: the filler penalty, or limits of the likelihood ratios.
+    """Fit the rejection of other recordings: the filler penalty, or limits of the likelihood ratios.
 
-    Also returns the recordings that cannot be used.
+    Also returns the unusable recordings.
     """
     model = commands.fold_model.model
     corpus = corpus_for(model, others, root)
@@ -297,14 +300,11 @@ def _require_others(others: DataDirectory, commands: DataDirectory | None) -> No
 
 
 def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[str]:
-    """The utterances whose transcripts the grammar cannot say.
+    """Return the utterances whose transcripts the grammar does not accept.
 
-    Their number is logged, where the first of them fails, and how many word errors follow at least.
+    Logs their number, the first failure, and a lower bound of the resulting word errors.
 
-    Raises
-    ------
-    GrammarError
-        When it can say none: whatever is chosen, no sentence could be right.
+    Raises GrammarError if the grammar accepts no transcript.
     """
     places = refused_at(grammar, [utterance.words or () for utterance in corpus.utterances])
     refused = [(one, place) for one, place in zip(corpus.utterances, places, strict=True) if place is not None]
@@ -324,7 +324,7 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[
         raise GrammarError(f"{name} can say none {message}; give a grammar of such sentences, or data that suits it")
     all_words = sum(len(one.words or ()) for one in corpus.utterances)
     shares = f"{sum(len(one.words or ()) for one, _ in refused):,} of {count(all_words, 'word')}"
-    # A word that the grammar does not have is always an error; of the others it is known that not all can be right.
+    # Unknown words are always errors; the other sentences have at least one error.
     errors = sum(max(1, sum(word not in grammar.labels for word in one.words or ())) for one, _ in refused)
     inevitable = f"each of these ({shares}) will have at least one error, {count(errors, 'error')} or more in all"
     left_out = "confidences are fitted without them"
@@ -333,7 +333,7 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[
 
 
 def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:
-    """The model with some shares of its second stream, the present one first."""
+    """Return the model with several weights of the second stream, the current one first."""
     present = share_of_second(model.hmm.acoustic_model)
     found: dict[float | None, SpeechModel] = {present: model}
     for step in sorted(SHARE_STEPS, key=abs):
@@ -344,7 +344,7 @@ def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:
 
 
 def check_output(model: Path, output: Path, *, overwrite: bool) -> None:
-    """Refuse, with ConfigError, to write over a file unless told to, and over the model itself in any case."""
+    """Raise ConfigError if `output` is the model, or exists without `overwrite`."""
     if is_dir(output):
         raise ConfigError(f"the output '{output}' is a directory; give the name of a file, such as tuned.safetensors")
     if exists(output) and exists(model) and output.samefile(model):
