@@ -1,4 +1,4 @@
-"""The command line: `asr validate`, `features`, `train`, `tune`, `align`, `decode`, `score`, `info`, a thin front."""
+"""Command line: `asr validate`, `features`, `train`, `tune`, `align`, `decode`, `score` and `info`."""
 
 from asr.cli.app import main
 

@@ -1,4 +1,4 @@
-"""`asr align`: when each word, phone and state of a known transcript was spoken."""
+"""`asr align`: times of each word, phone and state of a known transcript."""
 
 import logging
 from pathlib import Path
@@ -66,7 +66,7 @@ def align(
     import asr
     from asr.cli.reporting import report_failures
 
-    # How well the transcripts fit is said in any case, as in training, and not only when they are suspect.
+    # The fit of the transcripts is always logged, as in training, not only for suspects.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
     for room in ("asr.alignment", "asr.commands.align"):
         logging.getLogger(room).setLevel(logging.INFO)

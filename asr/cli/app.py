@@ -1,4 +1,4 @@
-"""The `asr` command: its subcommands, and how an error reaches the user."""
+"""The `asr` command: subcommands and error reports."""
 
 import sys
 from contextlib import suppress
@@ -34,7 +34,7 @@ app = typer.Typer(
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # plain help: importing rich would triple the time to answer --help
+    rich_markup_mode=None,  # plain help: importing rich would triple the time of --help
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -68,9 +68,8 @@ def options(
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 bad input, 2 wrong usage, 130 or 143 interrupted.
 
-    An error of the input, of the disk or of memory becomes one sentence on standard error. Any other exception is a
-    fault of this program and keeps its traceback. The process's own command line is run under a supervisor, which see;
-    given `arguments` are run in this process.
+    Errors of inputs, disk or memory are reported in one sentence on standard error. Other exceptions are bugs and keep
+    their traceback. The process's own command line runs under a supervisor, given `arguments` in this process.
     """
     words = sys.argv[1:] if arguments is None else arguments
     resumable = words[:1] == ["train"] and any(word.startswith("--work-dir") for word in words)
@@ -82,7 +81,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except SystemExit:
         drop_unwritten_output()
         raise
-    except BrokenPipeError:  # nobody listens
+    except BrokenPipeError:  # the reader has closed the pipe
         drop_unwritten_output()
         sys.exit(1)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""`asr combine`: the words of several recognitions of the same utterances."""
+"""`asr combine`: combination of several recognitions of the same utterances."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -91,7 +91,7 @@ def combine(
 
 
 def _weights(systems: list[Path], given: str | None) -> tuple[list[Path], list[float] | Literal["auto"] | None]:
-    """Directories and weights; all weights but the first come as arguments, which are no directories."""
+    """Separate directories and weights; all weights but the first are parsed as directories."""
     if given is None:
         return systems, None
     if given == "auto":

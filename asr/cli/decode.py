@@ -33,11 +33,11 @@ METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
     "fmllr": "fmllr",
     "vtln": "vtln",
 }
-"""What may follow --adapt: it comes as an argument, and is no file."""
+"""Optional value of --adapt, which is parsed as an audio file."""
 
 
 class LatticeFormat(Enum):
-    """How lattices are written."""
+    """File format of lattices."""
 
     slf = "slf"
     kaldi = "kaldi"
@@ -352,7 +352,7 @@ def decode(
 def _audio_and_method(
     audio: list[Path], adapt: bool
 ) -> tuple[list[Path], bool | Literal["input-network", "fmllr", "vtln"]]:
-    """The audio files without the name of a method that follows --adapt, and this method."""
+    """Separate the audio files from a method after --adapt."""
     methods = [path for path in audio if adapt and str(path) in METHODS and not exists(path)]
     if len(methods) > 1:
         raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
@@ -366,7 +366,7 @@ def _audio_and_method(
 
 
 def _require_sources(audio: list[Path], data: Path | None, out: Path, mlf: bool) -> None:
-    """Raise unless there are either audio files or a data directory; --mlf takes no file."""
+    """Raise unless exactly one of audio files and a data directory is given, and --mlf has no value."""
     if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
         raise typer.BadParameter(
             f"is followed by no file: it writes {out / 'hyp.mlf'}; leave '{labels[0]}' out", param_hint="--mlf"
@@ -397,14 +397,14 @@ def _require_inputs(
 
 
 def _log_assumptions() -> None:
-    """Log warnings, and what decoding assumes, such as which files share a speaker."""
+    """Log warnings and assumptions, such as the grouping of files by speaker."""
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
     for module in ("decode", "audio_files"):
         logging.getLogger(f"asr.commands.{module}").setLevel(logging.INFO)
 
 
 def _print_hypotheses(summary: "Outcome", out: Path) -> None:
-    """Print the recognized words, and to stderr the number of utterances and the speed."""
+    """Print the words, and to stderr the number of utterances and the speed."""
     hypotheses = out / "hyp.txt"
     typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
     done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'} in {printable(str(hypotheses))}"
@@ -412,7 +412,7 @@ def _print_hypotheses(summary: "Outcome", out: Path) -> None:
 
 
 def _require_some_file(audio: list[Path]) -> None:
-    """Raise if none of the files is there; one missing file among others only fails itself."""
+    """Raise if all files are missing; a single missing file only fails itself."""
     if not any(exists(path) or set("*?[").intersection(str(path)) for path in audio):
         for path in audio:
             require_file(path, "AUDIO", CorpusError)

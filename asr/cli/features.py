@@ -1,4 +1,4 @@
-"""`asr features`: compute the features of a corpus once, into a Kaldi archive."""
+"""`asr features`: features of a corpus as a Kaldi archive."""
 
 from pathlib import Path
 from typing import Annotated

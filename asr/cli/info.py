@@ -1,4 +1,4 @@
-"""`asr info`: what a model file holds."""
+"""`asr info`: description of a model file."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def info(
 
 
 def _indented(description: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
-    """Lines of `key: value`, nested mappings below their key and two columns further in."""
+    """Yield lines of `key: value`, nested mappings indented by two spaces."""
     for key, value in description.items():
         if isinstance(value, Mapping):
             yield f"{'  ' * depth}{key}:"

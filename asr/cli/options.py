@@ -1,4 +1,4 @@
-"""The options that several commands share, and the checks made before anything slow is imported."""
+"""Options shared by several commands, and checks before slow imports."""
 
 import os
 import re
@@ -88,7 +88,7 @@ Cluster = Annotated[
     ),
 ]
 
-_MAX_PIPED = 64 << 20  # bytes; each reader has a limit of its own
+_MAX_PIPED = 64 << 20  # bytes; each reader has its own limit
 
 
 def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
@@ -100,7 +100,7 @@ def require_directory(path: Path | None, option: str, error: type[AsrError] = Co
 
 
 def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
-    """Raise `error` unless `path` is None or a file; a pipe that the shell has opened (`<(command)`) becomes one."""
+    """Raise `error` unless `path` is None or a file; a shell pipe (`<(command)`) is copied to a file."""
     if path is None or is_file(path):
         return
     if path.is_fifo():
@@ -111,7 +111,7 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
 
 
 def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
-    """Put a file without a name in the place of an open pipe: what it gives is read more than once."""
+    """Replace an open pipe with a temporary file that can be read repeatedly."""
     opened = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", "/dev/fd/0" if path == Path("/dev/stdin") else str(path))
     if opened is None or not exists(Path("/proc/self/fd")):
         raise error(f"{option}: '{path}' is a pipe; write what comes through it to a file, and give that")

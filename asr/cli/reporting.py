@@ -1,4 +1,4 @@
-"""How a command tells which utterances it had to leave out."""
+"""Reports of utterances left out by a command."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ _SHOWN = 20
 
 
 def report_failures(outcome: Outcome, directory: Path) -> None:
-    """Tell on standard error how many utterances were left out and why; nothing is printed when there is none.
+    """Print the number of utterances left out and the first reasons to standard error, if there are any.
 
-    All of them are in `failed.tsv` of the directory; here the first few are listed.
+    `failed.tsv` in the directory lists all of them.
     """
     tell_left_out(outcome.n_done, outcome.failures, f"; see {printable(str(directory / FAILED))}")
 
 
 def tell_left_out(n_done: int, problems: Sequence[Problem], where: str = "") -> None:
-    """The same of a command that writes no list; `where` closes the first line."""
+    """Report utterances of a command without a list; `where` ends the first line."""
     failures = sorted(problems)
     if not failures:
         return

@@ -1,4 +1,4 @@
-"""`asr score`: compare what was recognized with what was said."""
+"""`asr score`: comparison of recognized words with a reference."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`asr train`: from a corpus and a lexicon to a hybrid model file."""
+"""`asr train`: training of a hybrid from a corpus and a lexicon."""
 
 import logging
 from pathlib import Path

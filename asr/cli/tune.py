@@ -1,4 +1,4 @@
-"""`asr tune`: choose scale, penalty and beam of a finished model."""
+"""`asr tune`: tuning of a model's scale, penalty and beam."""
 
 import logging
 from pathlib import Path
@@ -146,7 +146,6 @@ def _number(value: float | None) -> str:
 
 
 def _print_rejection(found: "Rejection") -> None:
-    """Print how many commands are lost, and how many other recordings are accepted."""
     from asr.util.counted_text import count
 
     wer = 100 * found.errors / max(1, found.words)

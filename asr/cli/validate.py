@@ -1,4 +1,4 @@
-"""`asr validate`: everything that can be known of a corpus before training."""
+"""`asr validate`: checks of a corpus before training."""
 
 import json
 from pathlib import Path
