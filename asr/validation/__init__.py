@@ -1,4 +1,4 @@
-"""Everything that can be known of a corpus before training, said before training."""
+"""Checks of a corpus before training."""
 
 from asr.validation.findings import Finding
 from asr.validation.report import Report, Summary

@@ -1,4 +1,4 @@
-"""Feature archives: matrices that are not there, and those of another size than the others."""
+"""Checks of feature archives: missing matrices, and inconsistent sizes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from asr.validation.findings import Finding, costing
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
 
-_BATCH = 32  # utterances handed to a worker at once
+_BATCH = 32  # utterances per task of a worker
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Matrix:
 def read_sizes(
     utterances: Sequence[Utterance], *, workers: Workers, progress: Callable[[int], None] | None = None
 ) -> list[Matrix | Fault]:
-    """Read every utterance's matrix, in order; a fault stands in place of one that cannot be read."""
+    """Read the size of each utterance's matrix, in order, or a fault."""
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
     results: list[Matrix | Fault] = []
     for batch in in_threads(workers).map(_size_batch, batches):
@@ -44,7 +44,7 @@ def _size(utterance: Utterance) -> Matrix:
 
 
 def check_archives(directory: Directory, sizes: Mapping[str, Matrix | Fault]) -> Iterator[Finding]:
-    """Entries of feats.scp that lead to no matrix, or to one with other columns than the first."""
+    """Report entries of feats.scp without a matrix, or with another number of columns than the first."""
     first: tuple[str, int] | None = None
     for name, size in sizes.items():  # by id, as training reads them
         if isinstance(size, Fault):

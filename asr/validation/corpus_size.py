@@ -1,4 +1,4 @@
-"""How much speech there is, and what so little of it can and cannot tell; no fault of the corpus, so a remark."""
+"""Remarks on the amount of speech and its consequences; these are not errors of the corpus."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -9,23 +9,23 @@ from asr.validation.directory import Directory
 from asr.validation.report import Summary
 
 FEW_WORDS = 500
-"""Running words; a difference of a tenth between two systems shows in some hundred held-out ones at the earliest."""
+"""Running words; a relative difference of 10 % between systems needs at least a few hundred held-out words."""
 LARGE_VOCABULARY, WORDS_A_WORD = 500, 10
-"""From so many words on an n-gram is little worth where each was said fewer times on the average."""
+"""Vocabulary size from which an n-gram needs this many occurrences per word."""
 MIN_SPEAKERS = 4
-"""With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
+"""Minimum number of speakers to hold out speakers instead of utterances: two predict little about a third."""
 SPEAKERS_FOR_MAPS = 3
-"""`speakers.maps = "auto"` wants as many; of fewer a stranger's maps cannot be foretold."""
+"""Minimum number of speakers for `speakers.maps = "auto"`; with fewer, transforms of new speakers are unreliable."""
 SECONDS_OF_A_SPEAKER = 10.0
-"""`speakers.maps = "auto"` wants as much of half of the speakers."""
+"""Duration that half of the speakers must reach for `speakers.maps = "auto"`."""
 SECONDS_OF_AN_UTTERANCE = 1.0
-"""`speakers.maps = "auto"` wants as much of half of the utterances; in half a second there is nothing to map by."""
+"""Duration that half of the utterances must reach for `speakers.maps = "auto"`; 0.5 s is too short for a transform."""
 SECONDS_FOR_CONTEXT = 1800.0
-"""`context = "auto"` wants as much; with less, states in context hardly find frames enough."""
+"""Duration for `context = "auto"`; with less, context-dependent states have too few frames."""
 
 
 def remarks_on_amount(summary: Summary) -> Iterator[str]:
-    """A sentence where words are few, and one where speakers are; none of a corpus of which nothing can be used."""
+    """Yield remarks on few words and few speakers; none if no utterance is usable."""
     if not summary.usable:
         return
     if summary.words < FEW_WORDS:
@@ -52,7 +52,7 @@ def remarks_on_amount(summary: Summary) -> Iterator[str]:
 def remarks_on_context(
     summary: Summary, tied_states: int | Literal["auto"], states_per_phone: int, shift_ms: float
 ) -> Iterator[str]:
-    """A sentence where states that may depend on a phone's neighbours are no more than those that do not."""
+    """Yield a remark if context does not increase the number of states."""
     if not summary.usable or not summary.phones:
         return
     n_phones = len(summary.phones)
@@ -71,7 +71,7 @@ def remarks_on_context(
 
 
 def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:
-    """A sentence for each test directory with utterances of which the transcript is empty."""
+    """Yield a remark for each test directory with empty transcripts."""
     for test in tests:
         empty = sum(not words for words in test.words.values())
         if empty:

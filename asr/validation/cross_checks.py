@@ -1,4 +1,4 @@
-"""Which utterances are in which lists, and whether their names can be used."""
+"""Consistency of lists, and valid names."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from asr.validation.findings import Finding, costing, stopping, warning
 
 
 def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Finding]:
-    """Lists without which there is nothing to train on."""
+    """Report missing lists that training needs."""
     if not {"wav.scp", "feats.scp"} & (directory.lists.keys() | directory.mistaken):
         reason = "holds neither wav.scp nor feats.scp; one of them must say where the utterances are"
         yield stopping("missing-list", directory.path, None, reason)
@@ -27,7 +27,7 @@ def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iter
 
 
 def check_names(directory: Directory) -> Iterator[Finding]:
-    """Names of utterances and speakers that no file could be called by."""
+    """Report names of utterances and speakers that cannot be file names."""
     for utterance in directory.listed:
         fault = fault_in_name(utterance)
         if fault is not None:
@@ -46,7 +46,7 @@ def check_names(directory: Directory) -> Iterator[Finding]:
 
 
 def check_everywhere(directory: Directory) -> Iterator[Finding]:
-    """Utterances that are in one list and not in another."""
+    """Report utterances that are missing in a list."""
     lists = [name for name in (directory.source_list, "text", "utt2spk") if name in directory.lists]
     if len(lists) < 2:
         return
@@ -67,7 +67,7 @@ def check_everywhere(directory: Directory) -> Iterator[Finding]:
         there = [name for name in lists if utterance in members[name]]
         file, entry = directory.lists[there[0]].path, directory.entries(there[0]).get(utterance)
         if entry is None:
-            continue  # a damaged line, which has a finding of its own
+            continue  # a damaged line, reported separately
         message = (
             f"'{utterance}' is in {' and '.join(there)}, but not in {' and '.join(missing)}; "
             f"add it there, or remove it here"
@@ -80,7 +80,7 @@ def check_everywhere(directory: Directory) -> Iterator[Finding]:
 
 
 def check_files(directory: Directory) -> Iterator[Finding]:
-    """Audio files and archives that are not there or empty; segments of recordings that are not listed."""
+    """Report missing or empty audio files and archives, and segments of unlisted recordings."""
     found: dict[tuple[str, int, Fault], list[str]] = {}
     for utterance, source in directory.sources.items():
         if not isinstance(source, Fault):
@@ -95,7 +95,7 @@ def check_files(directory: Directory) -> Iterator[Finding]:
 
 
 def check_recordings_used(directory: Directory) -> Iterator[Finding]:
-    """Recordings of which no segment is named."""
+    """Report recordings without segments."""
     if directory.source_list != "segments":
         return
     used = set(directory.recording.values())

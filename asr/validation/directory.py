@@ -1,4 +1,4 @@
-"""A data directory as its lists describe it, faults and all: where every utterance is named, and which can be used."""
+"""Lists of a data directory, including their faults, and its usable utterances."""
 
 import os
 from collections.abc import Mapping, Set
@@ -19,42 +19,29 @@ LISTS = ("wav.scp", "segments", "feats.scp", "utt2spk", "text", "spk2gender")
 
 @dataclass(frozen=True)
 class Directory:
-    """What the lists of a data directory say.
-
-    Attributes
-    ----------
-    path : path
-    lists : mapping of a list's name to the list
-        Those that are there, and that training reads.
-    sources : mapping of an utterance to where its audio or features are, or why that cannot be used
-        Speakers and words are not filled in.
-    recording : mapping of an utterance to the recording it is a segment of
-    faults : findings
-        Lines that the readers of a corpus refuse: none of the directory can be read before they are mended.
-    mistaken : set of names of lists
-        Those that are there but have another format altogether. They have a fault each, and are not in `lists`.
-    """
+    """Content of the lists of a data directory."""
 
     path: Path
-    lists: Mapping[str, ListFile]
+    lists: Mapping[str, ListFile]  # existing lists that training reads, by name
     sources: Mapping[str, Utterance | Fault]
-    recording: Mapping[str, str]
-    faults: tuple[Finding, ...]
-    mistaken: Set[str] = frozenset()
+    """Audio or features by utterance, without speakers and words, or the reason why they are unusable."""
+    recording: Mapping[str, str]  # recording by utterance, for segments
+    faults: tuple[Finding, ...]  # lines that the readers of a corpus refuse; they stop the reading of the directory
+    mistaken: Set[str] = frozenset()  # existing lists in another format, each with a fault and not in `lists`
 
     @property
     def source_list(self) -> str:
-        """The list whose keys are utterances with audio or features: that which training reads."""
+        """Name of the list of audio or features that training reads."""
         if "feats.scp" in self.lists:
             return "feats.scp"
         return "segments" if "segments" in self.lists else "wav.scp"
 
     def entries(self, name: str) -> Mapping[str, Entry]:
-        """Lines of a list by key; none where the list is not there."""
+        """Return the lines of a list by key; none if the list is missing."""
         return self.lists[name].entries if name in self.lists else {}
 
     def place(self, utterance: str) -> tuple[Path, int | None]:
-        """File and line that say where an utterance is; those of its transcript where nothing does."""
+        """Return the file and line of an utterance's source, or of its transcript without a source."""
         for name in (self.source_list, "text", "utt2spk"):
             entry = self.entries(name).get(utterance)
             if entry is not None:
@@ -63,17 +50,17 @@ class Directory:
 
     @cached_property
     def words(self) -> dict[str, tuple[str, ...]]:
-        """The transcript of every line of `text`."""
+        """Transcript of each line of `text`."""
         return {key: tuple(entry.value.split()) for key, entry in self.entries("text").items()}
 
     @cached_property
     def listed(self) -> tuple[str, ...]:
-        """Every utterance with audio, features or a transcript, sorted: those that training accounts for."""
+        """All utterances with audio, features or a transcript, sorted; training accounts for these."""
         return tuple(sorted({*self.sources, *self.words}))
 
     @cached_property
     def usable(self) -> dict[str, Utterance]:
-        """The utterances that the lists make usable, sorted by id, with their speakers and words."""
+        """Usable utterances according to the lists, sorted by id, with speakers and words."""
         found = {}
         for name in sorted(self.sources):
             source, speaker = self.sources[name], self.entries("utt2spk").get(name)
@@ -86,15 +73,15 @@ class Directory:
 
 
 def read_directory_past_faults(path: Path, root: Path | None = None) -> Directory:
-    """Read every list at `path` that training reads; as `read_data_directory` does, but past all faults.
+    """Read all lists that training reads, like `read_data_directory`, but collect all faults.
 
-    Where there are features, nobody looks at the audio, whose entries are pipes in many a directory of Kaldi's.
+    If features exist, the audio is not checked, because its entries are often pipes in Kaldi directories.
     """
     path = nameable(path)
     unread = {"wav.scp", "segments"} if os.path.lexists(path / "feats.scp") else set()
     there = [name for name in LISTS if name not in unread and os.path.lexists(path / name)]
     lists = {name: read_list_past_faults(path / name) for name in there}
-    # Absolute, for workers that began in another directory.
+    # absolute, for workers with another working directory
     places = Places(path.absolute(), None if root is None else root.absolute())
     of_htk = {name: fault for name, given in lists.items() if (fault := fault_of_htk_list(given)) is not None}
     faults = list(of_htk.values())
@@ -107,7 +94,7 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
     if "segments" in lists:
         refused = lists["wav.scp"].entries.keys() - recordings.keys() if "wav.scp" in lists else set()
         sources, recording = _segments(lists["segments"], recordings, refused, faults)
-        if "wav.scp" in of_htk:  # which is why none of their recordings is known
+        if "wav.scp" in of_htk:  # its recordings are therefore unknown
             sources, recording = {}, {}
     else:
         for key, found in recordings.items():
@@ -146,7 +133,7 @@ def _segments(
             faults.append(stopping("bad-segment", given.path, entry.line, without_place(error, given.path, entry.line)))
             continue
         if name in refused:
-            continue  # it has a finding of its own
+            continue  # reported separately
         recording[key] = name
         found = recordings.get(name, Fault("no-audio", f"its recording '{name}' is not in wav.scp"))
         sources[key] = (

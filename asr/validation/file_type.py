@@ -1,4 +1,4 @@
-"""A file given as the lexicon that is something else: transcripts, text, a list of words, words after their phones."""
+"""Detection of other files given as the lexicon: transcripts, text, word lists, or reversed columns."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -11,18 +11,18 @@ from asr.validation.lexicon import WHAT_IS_ONE, LexiconFile
 _MIN_LINES = 5
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _LINES_A_WORD = 2.0
-"""More lines of the same first word than a lexicon has on the average: few words have two pronunciations."""
+"""Average number of lines per first word above which a file is not a lexicon."""
 
 
 def check_is_lexicon(given: LexiconFile, train: Directory) -> Iterator[Finding]:
-    """One finding where the file looks like something else, held against the corpus; letter case does not count."""
+    """Report a file that looks like another type, given the corpus; letter case is ignored."""
     looks = _like_something_else(given, train)
     if looks:
         yield stopping("not-a-lexicon", given.path, None, f"is no lexicon: {looks}; {WHAT_IS_ONE}")
 
 
 def _like_something_else(given: LexiconFile, train: Directory) -> str:
-    """What the file looks like, and why; empty where it may be a lexicon."""
+    """Describe the probable type of the file, with the reason; empty for a lexicon."""
     said = Counter(word.casefold() for words in train.words.values() for word in words)
     if not given.entries:
         alone = [word for word in given.damaged if word.casefold() in said]
@@ -38,7 +38,7 @@ def _like_something_else(given: LexiconFile, train: Directory) -> str:
     after = [phone.casefold() for entry in given.entries for phone in entry.phones]
     words = [entry.word.casefold() for entry in given.entries]
     covered = sum(said[word] for word in set(words)) / said.total()
-    # Letters, or whole words, may be phones: then words are made of theirs.
+    # Phones may be letters or whole words, and words then consist of phones.
     spelled = sum("".join(entry.phones).casefold() == entry.word.casefold() for entry in given.entries)
     uncommon = covered < _NEARLY_ALL or len(words) > _LINES_A_WORD * len(set(words))
     if uncommon and spelled < _HALF * len(words) and _share(after, said) >= _NEARLY_ALL:
@@ -50,6 +50,5 @@ def _like_something_else(given: LexiconFile, train: Directory) -> str:
 
 
 def _share(names: Iterable[str], known: Collection[str]) -> float:
-    """The part of the names that are known; 0 where there are none."""
     found = [name in known for name in names]
     return sum(found) / max(1, len(found))

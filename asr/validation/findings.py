@@ -1,4 +1,4 @@
-"""What a check finds: a place, a code, and a sentence that says what would be right."""
+"""Findings of checks: place, code and message."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,28 +10,28 @@ from asr.util.errors import printable, sentence
 Severity = Literal["error", "warning"]
 
 MIN_CASES, NEARLY_ALL = 3, 0.9
-"""How many faults, and what part of all that could be there, have one cause and are one finding."""
+"""Number of faults, and fraction of the possible ones, from which they are merged into one finding."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or probably not what was meant.
+    """An error, or something that is probably unintended.
 
     Attributes
     ----------
     severity : {"error", "warning"}
-        "error": training cannot use it or would refuse it; "warning": it can, but probably should not.
+        "error": unusable in training; "warning": usable, but suspicious.
     code : str
-        Short name of the kind, for programs; where it costs utterances the one that failed.tsv would have.
+        Short name for programs; the one in failed.tsv if utterances are left out.
     file : path
     line : int or None
-        From 1; None where it concerns the whole file.
+        From 1; None for the whole file.
     message : str
-        A sentence without the place, fit for a terminal.
+        Printable sentence without the place.
     utterances : tuple of str
-        The utterances that training leaves out because of it, sorted.
+        Utterances left out because of it, sorted.
     stops : bool
-        Whether nothing can be trained before it is mended.
+        Whether it prevents training.
     """
 
     severity: Severity
@@ -47,23 +47,23 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """`DIR/wav.scp:17`."""
+        """Place as `DIR/wav.scp:17`."""
         name = printable(str(self.file))
         return name if self.line is None else f"{name}:{self.line}"
 
     @property
     def of_settings(self) -> bool:
-        """Whether it is a setting that has to be mended, and not the corpus or the lexicon."""
+        """Whether this is a fault of the settings."""
         return self.code in ("settings", "classifier", "noise")
 
     @property
     def remedy(self) -> str:
-        """What follows the last semicolon of the message; empty where there is none."""
+        """Text after the last semicolon of the message, or ""."""
         return self.message.rpartition("; ")[2] if "; " in self.message else ""
 
     @property
     def fact(self) -> str:
-        """The message without its remedy."""
+        """Message without the remedy."""
         return self.message.removesuffix(f"; {self.remedy}")
 
     def __str__(self) -> str:
@@ -71,31 +71,30 @@ class Finding:
 
 
 def stopping(code: str, file: Path, line: int | None, message: str) -> Finding:
-    """An error without whose mending nothing can be trained."""
+    """Return an error that prevents training."""
     return Finding("error", code, file, line, message, stops=True)
 
 
 def costing(code: str, file: Path, line: int | None, message: str, utterances: Iterable[str]) -> Finding:
-    """An error that costs some utterances."""
+    """Return an error that leaves out utterances."""
     return Finding("error", code, file, line, message, tuple(sorted(utterances)))
 
 
 def warning(code: str, file: Path, line: int | None, message: str) -> Finding:
-    """Something that training takes as it is."""
+    """Return a warning."""
     return Finding("warning", code, file, line, message)
 
 
 MAX_LINES = 20
-"""Lines of one kind of finding that a report shows."""
+"""Maximum number of lines per kind of finding in a report."""
 
 
 def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield a line for every finding, those of a kind together; a remedy that several share follows their lines.
+    """Yield a line for each finding, grouped by kind; shared remedies follow their lines.
 
-    Of a kind with more than `MAX_LINES` findings the first are shown, and the number of the others.
-
-    Kinds come in the order of their first findings. Within a kind come those that share a remedy before those that
-    have one of their own, so that "each of these" are the lines right above, and otherwise as they were given.
+    At most `MAX_LINES` per kind are shown, with the number of others. Kinds are in order of their first findings.
+    Within a kind, findings with shared remedies come first, so that "each of these" refers to the lines above;
+    otherwise the order is kept.
     """
     kinds: dict[tuple[Severity, str], dict[str, list[Finding]]] = {}
     for finding in findings:
@@ -118,7 +117,7 @@ def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def without_place(error: Exception, file: Path, line: int | None = None) -> str:
-    """The message of an error that begins with file and line, as the sentence alone."""
+    """Return the message of an error without its file and line."""
     message = str(error)
     if line is not None:
         for place in (f"{file}:{line}: ", f"{file}, line {line}: "):

@@ -1,4 +1,4 @@
-"""A fault that nearly all lines of a list have has one cause, such as a folder that is elsewhere: it is one finding."""
+"""Merging of a fault shared by nearly all lines of a list, which has one cause, such as a moved folder."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,9 +10,9 @@ from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding
 
 
 def with_one_cause(directory: Directory, findings: Iterable[Finding], *, training: bool) -> Iterator[Finding]:
-    """One finding, with two examples, in the place of those that nearly all lines of a list have alike.
+    """Replace equal findings of nearly all lines of a list by one, with two examples.
 
-    Alike are those of one code with the same remedy. The finding stops a training of which it leaves nothing.
+    Equal findings have the same code and remedy. The merged finding stops training if no utterance remains.
     """
     kinds: dict[tuple[Path, str, str], list[Finding]] = {}
     for finding in findings:
@@ -28,7 +28,7 @@ def with_one_cause(directory: Directory, findings: Iterable[Finding], *, trainin
 
 
 def _n_lines(directory: Directory, name: str) -> int:
-    """Lines of a list that are not blank, those that cannot be read too."""
+    """Count the non-blank lines of a list, including unreadable ones."""
     given = directory.lists.get(name)
     return 0 if given is None else len(given.lines) + sum(fault.line is not None for fault in given.faults)
 

@@ -1,4 +1,4 @@
-"""Files of HTK in the place of Kaldi's lists, which have another format: a master label file, a list of files."""
+"""Detection of HTK files given as Kaldi lists: master label files and lists of files."""
 
 import re
 import shlex
@@ -9,15 +9,15 @@ from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, stopping
 from asr.validation.lists import ListFile
 
 _FILES = {"wav.scp": "wav", "feats.scp": "mfc"}
-"""The lists that HTK has another format for, and how files of theirs end."""
+"""Lists that have another format in HTK, with the endings of the listed files."""
 _ENDING = re.compile(r"\.[A-Za-z]\w*")
 _NAMED = re.compile(r"(.*/)?([^/]+)\.[^./]+")
 _SED = r"s|^(.*/)?([^/]+)[.][^./]+$|\2 &|"
-"""Puts what the second group of `_NAMED` matches in front of a line."""
+"""Sed command that prefixes a line with the second group of `_NAMED`."""
 
 
 def fault_of_htk_list(given: ListFile) -> Finding | None:
-    """One finding for a list that is a file of HTK's, from which all else that is wrong with it follows."""
+    """Report a list that is an HTK file; its other faults follow from that."""
     if given.path.name == "text" and given.lines and is_mlf([given.lines[0].key]):
         return _label_file(given)
     alone = [line.key for line in given.lines if not line.value and _is_path(line.key)]
@@ -61,7 +61,7 @@ def _list_of_files(given: ListFile, alone: list[str]) -> Finding:
 
 
 def _naming(given: ListFile, alone: list[str]) -> str:
-    """The command that names utterances as their files; empty where it would not do for each line of the list."""
+    """Return a command that names utterances after their files; empty if it would fail for a line."""
     names = [named[2] for key in alone if (named := _NAMED.fullmatch(key)) and not set("=\\") & set(key)]
     if len(names) < len(given.lines) or len(set(names)) < len(names):
         return ""

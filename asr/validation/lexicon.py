@@ -1,4 +1,4 @@
-"""Pronunciation dictionaries, read past their first fault: lines that are none, silence as a word, odd phones."""
+"""Checks of pronunciation dictionaries: malformed lines, silence, phones and stress."""
 
 import re
 from collections import defaultdict
@@ -22,14 +22,14 @@ from asr.validation.lists import read_text_past_faults
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
-_MAX_ALIKE = 5  # that have a line each; of more there is one line for all
+_MAX_ALIKE = 5  # maximum number of equal findings on separate lines; more are merged
 WHAT_IS_ONE = "give the file that has a word and then its phones on a line, such as 'SHIPS SH IH P S'"
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A pronunciation with its line: `written` as it stands there, `phones` without stress digits if these go."""
+    """A pronunciation with its line; `written` is the original, `phones` has stress digits removed if requested."""
 
     line: int
     word: str
@@ -39,9 +39,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class LexiconFile:
-    """Every line of a dictionary that names a word and its phones, and the faults of those that do not.
+    """Valid lines of a dictionary, and the faults of the others.
 
-    `lexicon` is what training reads: None where it cannot. `damaged` are the words of lines with faults.
+    `lexicon` is the one that training reads, or None if it cannot. `damaged` are the words of faulty lines.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class LexiconFile:
 
     @cached_property
     def known(self) -> Lexicon | None:
-        """The words of the lines that can be used; None if there is none."""
+        """Words of the usable lines; None without any."""
         if self.lexicon is not None:
             return self.lexicon
         variants: dict[str, list[Pronunciation]] = defaultdict(list)
@@ -64,7 +64,7 @@ class LexiconFile:
 
 
 def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> LexiconFile:
-    """Read the dictionary at `path`, by the rules of `asr.lexicon.read_lexicon` but past all faults."""
+    """Read the dictionary by the rules of `asr.lexicon.read_lexicon`, but collect all faults."""
     text = read_text_past_faults(path)
     lines = [(number, line) for number, line in text.lines if line.strip()]
     grammar = _kind_of_grammar([line for _, line in lines])
@@ -93,7 +93,7 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
     if strips_stress(strip_stress, format, {phone for entry in entries for phone in entry.phones}):
         entries = [replace(entry, phones=_stripped(entry.phones)) for entry in entries]
     lexicon = None
-    if not faults and not any(_mixes_silence(entry) for entry in entries):  # of which `check_silence` tells
+    if not faults and not any(_mixes_silence(entry) for entry in entries):  # reported by `check_silence`
         try:
             lexicon = read_lexicon(path, strip_stress=strip_stress)
         except LexiconError as problem:
@@ -102,7 +102,7 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
 
 
 def _kind_of_grammar(lines: Sequence[str]) -> str:
-    """Which of HTK's grammars these lines are, empty if none: its last line keeps a lexicon with a word `(` apart."""
+    """Return the kind of HTK grammar, or ""; its last line distinguishes it from a lexicon with a word `(`."""
     if is_slf(lines):
         return "a word network of HTK"
     if is_hparse(lines) and lines[-1].rstrip().endswith((")", ";", "*/")):
@@ -117,7 +117,7 @@ def _parsed(parse: Callable[[str], formats.Entry | None], number: int, line: str
     word, phones = found
     if not phones:
         raise ValueError(f"the word {word!r} has no phones; write them after the word, or remove it")
-    Lexicon({word: (phones,)}, "this line")  # whatever it says of names holds for a line by itself
+    Lexicon({word: (phones,)}, "this line")  # the rules for names apply to single lines
     return Entry(number, word, phones, phones)
 
 
@@ -126,7 +126,7 @@ def _stripped(phones: Pronunciation) -> Pronunciation:
 
 
 def check_lexicon(given: LexiconFile) -> Iterator[Finding]:
-    """All that can be said of a dictionary by itself."""
+    """Check a dictionary by itself."""
     yield from given.faults
     yield from check_silence(given)
     yield from check_duplicates(given)
@@ -134,7 +134,7 @@ def check_lexicon(given: LexiconFile) -> Iterator[Finding]:
 
 
 def check_silence(given: LexiconFile) -> Iterator[Finding]:
-    """Silence listed as a word, and words that use its phones."""
+    """Report silence listed as a word, and words with silence phones."""
     for entry in given.entries:
         reserved = sorted(_RESERVED.intersection(entry.phones))
         if _RESERVED.issuperset(entry.phones):
@@ -166,7 +166,7 @@ def _mixes_silence(entry: Entry) -> bool:
 
 
 def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
-    """Pronunciations that are listed before; those that differ in stress digits alone are no fault of the file."""
+    """Report repeated pronunciations, except if they differ in stress digits."""
     first: dict[tuple[str, Pronunciation], int] = {}
     found = []
     for entry in given.entries:
@@ -185,14 +185,14 @@ def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
 
 
 def check_stress(given: LexiconFile) -> Iterator[Finding]:
-    """Vowels with a stress digit beside vowels without one."""
+    """Report vowels without a stress digit if others have one."""
     lines: dict[str, Entry] = {}
     for entry in given.entries:
         for phone in entry.phones:
             lines.setdefault(phone, entry)
     stressed = {phone for phone in lines if STRESSED_PHONE.fullmatch(phone)}
     if not stressed or any(_TONE.fullmatch(phone) for phone in lines):
-        return  # tones have digits too, and the neutral one none
+        return  # tones have digits too, except the neutral one
     bases = {without_stress(phone) for phone in stressed}
     plain = [phone for phone in lines if phone in bases or (phone in VOWELS and bases & VOWELS)]
     if plain:
@@ -208,7 +208,7 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
 
 
 def check_phone_coverage(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Finding]:
-    """Phones of the dictionary that training never hears; words that use them cannot be recognized."""
+    """Report untrained phones; words with these cannot be recognized."""
     known = set(heard)
     users: dict[str, dict[str, int]] = defaultdict(dict)
     for entry in given.entries:

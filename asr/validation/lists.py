@@ -1,4 +1,4 @@
-"""Lists read past their first fault: every line that cannot be used is found, and the others are kept."""
+"""Fault-tolerant reading of lists: all unusable lines are reported, and the others kept."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from discriminants.util.paths import is_file
 
 
 class Line(NamedTuple):
-    """A line that is not blank: its number from 1, its key, and the rest of it."""
+    """A non-blank line: number from 1, key, and value."""
 
     number: int
     key: str
@@ -26,9 +26,9 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class TextFile:
-    """Lines of a text file with their numbers from 1, blank ones left out, and what could not be read.
+    """Non-blank lines of a text file with numbers from 1, and faults.
 
-    `damaged` are the first words of lines that could not: their values are unknown, but they are there.
+    `damaged` are the first words of unreadable lines, which exist but have unknown values.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class TextFile:
 
 @dataclass(frozen=True)
 class ListFile:
-    """One list of a data directory, with every line that can be read, and the faults and keys of those that cannot."""
+    """List of a data directory: readable lines, and the faults and keys of the others."""
 
     path: Path
     lines: tuple[Line, ...]
@@ -48,7 +48,7 @@ class ListFile:
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
-        """Line and value of every key where it stands first, in file order."""
+        """Line and value of each key's first occurrence, in file order."""
         found: dict[str, Entry] = {}
         for number, key, value in self.lines:
             found.setdefault(key, Entry(number, value))
@@ -56,12 +56,12 @@ class ListFile:
 
     @property
     def keys(self) -> Set[str]:
-        """Every key, those of damaged lines too."""
+        """All keys, including those of damaged lines."""
         return self.entries.keys() | self.damaged
 
 
 def read_text_past_faults(path: Path) -> TextFile:
-    """Every line of a file that is UTF-8 text, and a finding for each that is not, or for the whole file."""
+    """Read a UTF-8 file, with findings for invalid lines or for the whole file."""
     try:
         return TextFile(path, tuple((n, line) for n, line in enumerate(read_text_lines(path, CorpusError), 1) if line))
     except CorpusError as error:
@@ -91,12 +91,12 @@ def read_text_past_faults(path: Path) -> TextFile:
             damaged.update(line.split(maxsplit=1)[:1])
         elif line:
             lines.append((number, line))
-    # What is refused for another reason, such as its size, is refused as a whole.
+    # Other faults, such as the size, concern the whole file.
     return TextFile(path, tuple(lines), tuple(faults), frozenset(damaged)) if faults else whole
 
 
 def read_list_past_faults(path: Path) -> ListFile:
-    """Every line of the list at `path` as key and value; a key alone has an empty value."""
+    """Read each line as key and value; the value may be empty."""
     text = read_text_past_faults(path)
     lines = []
     for number, line in text.lines:
@@ -107,9 +107,9 @@ def read_list_past_faults(path: Path) -> ListFile:
 
 
 def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool = False) -> Iterator[Finding]:
-    """What is wrong with the lines of any list, whatever its values mean.
+    """Report format errors of a list, independent of its values.
 
-    `allow_empty` lets keys stand alone; `optional` says that the list might as well not be there.
+    `allow_empty` allows keys without values. `optional` marks lists that may be missing.
     """
     yield from given.faults
     if not given.lines and not given.faults:
@@ -122,7 +122,7 @@ def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool =
 
 
 def check_values(given: ListFile) -> Iterator[Finding]:
-    """Keys that stand alone."""
+    """Report keys without values."""
     for number, key, value in given.lines:
         if not value:
             message = f"'{key}' stands alone; write its value after it, or remove the line"
@@ -130,7 +130,7 @@ def check_values(given: ListFile) -> Iterator[Finding]:
 
 
 def check_unique(given: ListFile) -> Iterator[Finding]:
-    """Keys that occur again."""
+    """Report repeated keys."""
     for number, key, _ in given.lines:
         first = given.entries[key].line
         if number != first:
@@ -139,7 +139,7 @@ def check_unique(given: ListFile) -> Iterator[Finding]:
 
 
 def check_order(given: ListFile) -> Iterator[Finding]:
-    """Whether the keys are sorted by their bytes, as Kaldi wants them; one finding, at the first that is not."""
+    """Report the first key out of byte order, which Kaldi requires."""
     keys = [line.key.encode() for line in given.lines]
     late = [number for number in range(1, len(keys)) if keys[number] < keys[number - 1]]
     if late:

@@ -1,4 +1,4 @@
-"""Audio files: what cannot be read, what was read but is no speech, and rates that do not suit the settings."""
+"""Checks of audio files: readability, signal quality, sampling rates and segments."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,14 +17,15 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
 
 CLIPPED = 1e-3
-"""Share of samples at full scale; what was only made as loud as can be has a few."""
+"""Fraction of samples at full scale; peak-normalized audio has fewer."""
 LOUD = 4.0
-"""Times full scale. Converted floating-point files exceed full scale by less; beyond `MAX_PEAK` they are refused."""
+"""Multiple of full scale. Converted floating-point files exceed full scale by less; files above `MAX_PEAK` are refused.
+"""
 LONG = 120.0
-"""Seconds of one utterance from which on it should be divided."""
+"""Seconds from which an utterance should be divided."""
 OVERLAP = 0.1
-"""Seconds that segments of one recording may have in common."""
-_BATCH = 32  # utterances handed to a worker at once
+"""Maximum overlap in seconds of segments of one recording."""
+_BATCH = 32  # utterances per task of a worker
 
 
 def measure_all(
@@ -35,10 +36,10 @@ def measure_all(
     workers: Workers,
     progress: Callable[[int], None] | None = None,
 ) -> list[Measured | Fault]:
-    """Measure every utterance with audio, in order; a fault stands in place of one that cannot be read."""
+    """Measure the audio of all utterances, in order; return faults for unreadable ones."""
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
     results: list[Measured | Fault] = []
-    # Decoding lets go of the interpreter, and threads start at once.
+    # Decoding releases the GIL, and threads start at once.
     for batch in in_threads(workers).map(_measure_batch, batches, rate, samples_too):
         results += batch
         if progress is not None:
@@ -51,13 +52,12 @@ def _measure_batch(batch: Sequence[Utterance], rate: int, samples_too: bool) -> 
 
 
 def _recording_place(directory: Directory, utterance: str) -> tuple[Path, int | None]:
-    """The line of wav.scp that names an utterance's file."""
     key = directory.recording.get(utterance, utterance)
     return directory.lists["wav.scp"].path, directory.entries("wav.scp")[key].line
 
 
 def check_readable(directory: Directory, measured: Mapping[str, Measured | Fault]) -> Iterator[Finding]:
-    """Files that cannot be read, and segments outside their recording; one finding for all segments of a file."""
+    """Report unreadable files, and segments outside their recording (one finding per file)."""
     lost = defaultdict(list)
     for name, result in measured.items():
         if isinstance(result, Fault):
@@ -69,7 +69,7 @@ def check_readable(directory: Directory, measured: Mapping[str, Measured | Fault
 
 
 def check_sound(directory: Directory, measured: Mapping[str, Measured], *, training: bool) -> Iterator[Finding]:
-    """Audio that is no speech, or was damaged when it was recorded."""
+    """Report audio without speech or with recording defects."""
     for name, found in measured.items():
         file, line = directory.place(name)
         if found.peak == 0.0 and training and directory.words.get(name):
@@ -110,7 +110,7 @@ def check_sound(directory: Directory, measured: Mapping[str, Measured], *, train
 
 
 def check_rates(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
-    """Files sampled less often than the settings say, and files of several rates."""
+    """Report files with a lower rate than the settings', and mixed rates."""
     by_rate = defaultdict(list)
     for name, found in measured.items():
         by_rate[found.rate].append(name)
@@ -143,7 +143,7 @@ def check_rates(directory: Directory, measured: Mapping[str, Measured], config: 
 
 
 def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
-    """Files converted from a lower rate: nothing lies in the upper part of the band that the settings use."""
+    """Report files upsampled from a lower rate, which leave the upper part of the settings' band empty."""
     limited = band_limited(measured, config)
     shown = list(limited) if 2 * len(limited) <= len(measured) else list(limited)[:1]
     for name in shown:
@@ -160,7 +160,7 @@ def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], conf
 
 
 def band_limited(measured: Mapping[str, Measured], config: FeatureConfig) -> dict[str, float]:
-    """Where the spectrum ends, in Hz, of every utterance that holds nothing in the upper part of the settings' band."""
+    """Return the upper limit in Hz of each utterance that leaves the upper part of the settings' band empty."""
     return {
         name: found.cut_off
         for name, found in measured.items()
@@ -169,12 +169,12 @@ def band_limited(measured: Mapping[str, Measured], config: FeatureConfig) -> dic
 
 
 def above_cut_off(found: Measured, config: FeatureConfig) -> bool:
-    """Whether the settings' band goes on where the spectrum of an utterance has ended."""
+    """Whether the settings' band exceeds the utterance's bandwidth."""
     return found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
 
 
 def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
-    """Segments of one recording that overlap."""
+    """Report overlapping segments of a recording."""
     by_recording = defaultdict(list)
     for name, found in measured.items():
         if name in directory.recording:
@@ -192,7 +192,7 @@ def check_segments_apart(directory: Directory, measured: Mapping[str, Measured])
 
 
 def check_told_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
-    """Utterances with the same file, or the same samples, as another."""
+    """Report utterances with the same file or samples as another."""
     files: dict[tuple[str, float | None, float | None], str] = {}
     contents: dict[bytes, str] = {}
     for name, found in measured.items():

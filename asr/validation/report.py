@@ -1,4 +1,4 @@
-"""The outcome of a validation: findings in the order of their places, and a summary of the corpus."""
+"""Validation report: findings sorted by place, and a summary of the corpus."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,27 +15,14 @@ _COLUMN = 14
 
 @dataclass(frozen=True)
 class SummaryOfTest:
-    """What a data directory for tests holds.
-
-    Attributes
-    ----------
-    path : str
-    listed, usable : int
-        Utterances in its lists, and those that its lists make usable.
-    speakers, words : int
-        Of all its transcripts and lists.
-    known : int or None
-        Running words that the lexicon has; None where it could not be read.
-    findings : int
-        What was found wrong with it.
-    """
+    """Summary of a test directory."""
 
     path: str
-    listed: int
-    usable: int
+    listed: int  # utterances in its lists
+    usable: int  # utterances that its lists make usable
     speakers: int
-    words: int
-    known: int | None
+    words: int  # running words of all transcripts
+    known: int | None  # running words in the lexicon; None if it is unreadable
     findings: int
 
     def __str__(self) -> str:
@@ -52,37 +39,38 @@ class SummaryOfTest:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a corpus has to offer for training.
+    """Summary of a training corpus.
 
     Attributes
     ----------
     listed, usable : int
-        Utterances in the lists, and those that training would not leave out.
+        Utterances in the lists, and those that training can use.
     without_words : int
-        Utterances whose transcript is empty, which training leaves out.
+        Utterances with an empty transcript, which training leaves out.
     seconds : float or None
-        Of the usable utterances; None for archives whose matrices were not read.
+        Duration of the usable utterances; None if the matrices of archives were not read.
     speakers : int
-        Who say the usable utterances.
+        Speakers of the usable utterances.
     words, fewest_words, most_words : int
         Running words of the usable utterances, and of the speakers with the fewest and the most.
     rates : mapping of Hz to utterances
     vocabulary : int
-        Different words of all transcripts.
+        Distinct words of all transcripts.
     coverage : float
-        Share of the running words of all transcripts that the lexicon has.
+        Fraction of the running words of all transcripts that the lexicon has.
     lexicon_words, unheard_words : int
-        Words of the lexicon, and those that no usable utterance has.
-    phones : mapping of a phone to how often usable transcripts have it, in each word's first pronunciation
-        Those that occur, most frequent first, then the lexicon's others with 0.
+        Words of the lexicon, and those without a usable utterance.
+    phones : mapping of phone to count
+        Counts in usable transcripts with each word's first pronunciation, in descending order; then the lexicon's other
+        phones with 0.
     sample_rate : int or None
-        Of the features, in Hz; None without settings or audio.
+        Sampling rate of the features in Hz; None without settings or audio.
     stress : str
-        What is done with stress digits of the lexicon; empty where there are none.
+        Treatment of the lexicon's stress digits, if any.
     numbers : str
-        What is done with columns of numbers in the lexicon; empty if there are none.
+        Treatment of the lexicon's columns of numbers, if any.
     tests : tuple of SummaryOfTest
-        The data directories for tests, in the order in which they were given.
+        Test directories in the given order.
     """
 
     listed: int = 0
@@ -105,7 +93,7 @@ class Summary:
     tests: tuple[SummaryOfTest, ...] = ()
 
     def lines(self, *, stopped: bool = False) -> Iterator[str]:
-        """A line for every subject; `stopped` if errors keep training from using anything before they are mended."""
+        """Yield a line for each subject; `stopped` if errors prevent training."""
         once_mended = ", once the errors that stop training are mended" if stopped and self.usable else ""
         silent = f"; {self.without_words:,} without words" if self.without_words else ""
         rows = {
@@ -137,7 +125,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings, by file and line, the summary, and sentences on what the corpus as a whole can and cannot tell."""
+    """All findings by file and line, the summary, and remarks on the corpus as a whole."""
 
     findings: tuple[Finding, ...]
     summary: Summary = Summary()
@@ -145,22 +133,22 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """Those that training cannot use, or would refuse."""
+        """Findings that training cannot use."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Those that training takes as they are."""
+        """Findings that training accepts."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
     def stopping(self) -> tuple[Finding, ...]:
-        """The errors that have to be mended before anything can be trained."""
+        """Errors that prevent training."""
         return tuple(finding for finding in self.findings if finding.stops)
 
     @cached_property
     def left_out(self) -> dict[str, Fault]:
-        """Every utterance that training leaves out, sorted, with the first of the reasons."""
+        """Utterances that training leaves out, sorted, with the first reason."""
         found: dict[str, Fault] = {}
         for finding in self.errors:
             for name in finding.utterances:
@@ -169,14 +157,14 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of every code, errors first, the most frequent first."""
+        """Number of findings by code, errors first, the most frequent first."""
         found = Counter(finding.code for finding in self.errors)
         found.update(Counter(finding.code for finding in self.warnings))
         severe = {finding.code for finding in self.errors}
         return dict(sorted(found.items(), key=lambda item: (item[0] not in severe, -item[1], item[0])))
 
     def lines(self) -> Iterator[str]:
-        """The report as text: a line for every finding, kind by kind, then the summary, then the remarks."""
+        """Yield the report as text: findings by kind, summary and remarks."""
         yield from lines_by_kind(sorted(self.findings, key=lambda finding: (finding.severity, finding.of_settings)))
         if self.findings:
             yield ""
@@ -188,7 +176,7 @@ class Report:
             yield printable(f"{'remark':{_COLUMN}}{remark}")
 
     def as_json(self) -> dict[str, Any]:
-        """The same as a JSON value."""
+        """Return the report as a JSON value."""
         return {
             "errors": len(self.errors),
             "warnings": len(self.warnings),

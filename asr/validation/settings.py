@@ -1,4 +1,4 @@
-"""Settings that only show themselves to be wrong when training reaches them: classifier, noise, copies."""
+"""Checks of settings that training would use late: classifier, noise, copies."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,61 +21,61 @@ from discriminants.util.paths import is_file
 
 
 class StressSettings(Protocol):
-    """What is asked of the settings of a lexicon."""
+    """Required settings of a lexicon."""
 
     @property
     def strip_stress(self) -> bool | None:
-        """Whether stress digits are removed; None where the phones decide."""
+        """Whether stress digits are removed; None if this depends on the phones."""
 
 
 class Settings(Protocol):
-    """What is asked of the settings of a training; `asr.training.config.TrainingConfig` has it."""
+    """Required settings of a training, see `asr.training.config.TrainingConfig`."""
 
     @property
     def states_per_phone(self) -> int:
-        """Emitting states of a phone."""
+        """Emitting states per phone."""
 
     @property
     def context(self) -> int | Literal["auto"]:
-        """Phones that a state depends on."""
+        """Number of phones that a state depends on."""
 
     @property
     def asks_for_context(self) -> bool:
-        """Whether something is set that only states in context have."""
+        """Whether an option of context-dependent states is set."""
 
     @property
     def tied_states(self) -> int | Literal["auto"]:
-        """States of all phones together, where these depend on the neighbours."""
+        """Number of tied states of all phones."""
 
     @property
     def questions(self) -> Sequence[PhoneQuestion]:
-        """What the trees of states in context may ask beside their own questions."""
+        """Additional questions for the trees."""
 
     @property
     def features(self) -> FeatureConfig:
-        """Frames of the Gaussian mixtures."""
+        """Features of the Gaussian mixtures."""
 
     @property
     def hybrid_features(self) -> FeatureConfig:
-        """Frames of the classifier."""
+        """Features of the classifier."""
 
     @property
     def lexicon(self) -> StressSettings:
-        """How the lexicon is read."""
+        """Options for reading the lexicon."""
 
     @property
     def speakers(self) -> SpeakerSettings:
-        """Whether frames are mapped by speaker."""
+        """Options of speaker transforms."""
 
     @property
     def hybrid(self) -> HybridSettings:
-        """The classifier and the copies it learns from."""
+        """Options of the classifier and its copies of the data."""
 
 
 def setting_place(file: Path | None, name: str) -> tuple[Path, int | None]:
-    """File and line of the setting `name` ("hybrid.classifier"), of its table where it is not written there.
+    """Return file and line of the setting `name` ("hybrid.classifier"), or of its table.
 
-    TOML tells no lines, so the text is searched.
+    The text is searched because TOML parsers do not return lines.
     """
     if file is None:
         return Path("settings"), None
@@ -92,7 +92,6 @@ def setting_place(file: Path | None, name: str) -> tuple[Path, int | None]:
 
 
 def _line_of(lines: Sequence[str], name: str) -> int | None:
-    """Where a setting, or the heading of a table, first stands."""
     table, _, key = name.rpartition(".")
     here = ""
     for number, line in enumerate(lines, 1):
@@ -113,7 +112,7 @@ def _line_of(lines: Sequence[str], name: str) -> int | None:
 
 
 def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
-    """Whether the classifier exists, takes its parameters and can be kept in a model file."""
+    """Check that the classifier exists, accepts its parameters and can be saved in a model file."""
     try:
         classifier_of(config.hybrid)
     except ConfigError as error:
@@ -122,7 +121,7 @@ def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
 
 
 def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Finding]:
-    """Whether copies can be made, and speakers warped; `n_archived` is the number of columns of archived features."""
+    """Check copies and speaker warping; `n_archived` is the number of columns of archived features."""
     if n_archived is None:
         return
     for name, wanted in (("speed_perturb", config.hybrid.speed_perturb), ("noise", config.hybrid.noise)):
@@ -145,7 +144,7 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
 
 
 def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Finding]:
-    """Whether questions about neighbouring phones are about phones of the lexicon."""
+    """Check that questions refer to phones of the lexicon."""
     phones = tuple(lexicon.phones)
     idle = [question.name for question in config.questions if not question.answers(phones).any()]
     if not idle:
@@ -159,7 +158,7 @@ def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> It
 
 
 def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Finding]:
-    """Whether the folder of noise is there, and every clip can be read and is heard."""
+    """Check that the noise folder exists, and that its clips are readable and not silent."""
     listed = noise.directory / "noise.scp"
     if not is_file(listed):
         message = f"the noise folder {noise.directory} has no list noise.scp of its clips ('ID PATH' a line)"

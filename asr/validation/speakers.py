@@ -1,4 +1,4 @@
-"""Who speaks: lines of utt2spk and spk2gender, speakers heard once only, and speakers of training and test."""
+"""Checks of speakers: utt2spk, spk2gender, single utterances, and speakers in both training and test."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from asr.validation.directory import Directory
 from asr.validation.findings import Finding, stopping, warning
 
 _REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or name the speakers that there really are'
-_NAMED = 3  # speakers of one utterance that have a line each; of more there is one line for all
+_NAMED = 3  # speakers of one utterance on separate lines; more are merged
 
 
 def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
-    """Lines of utt2spk that name no speaker or several."""
+    """Report lines of utt2spk without exactly one speaker."""
     for utterance, entry in directory.entries("utt2spk").items():
         if len(entry.value.split()) > 1:
             message = f"'{utterance} {entry.value}' must be an utterance and one speaker, without white space in it"
@@ -21,7 +21,7 @@ def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
 
 
 def check_genders(directory: Directory) -> Iterator[Finding]:
-    """Values of spk2gender that are none, and speakers that say nothing."""
+    """Report invalid values of spk2gender, and speakers without utterances."""
     if "spk2gender" not in directory.lists:
         return
     path = directory.lists["spk2gender"].path
@@ -37,7 +37,7 @@ def check_genders(directory: Directory) -> Iterator[Finding]:
 
 
 def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iterator[Finding]:
-    """Speakers with a single utterance, where features are normalized per speaker."""
+    """Report speakers with a single utterance if features are normalized by speaker."""
     entries = {name: entry for name, entry in directory.entries("utt2spk").items() if name in directory.usable}
     spoken = Counter(entry.value for entry in entries.values())
     if not normalized or len(entries) < 2:
@@ -62,7 +62,7 @@ def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iter
 
 
 def check_speakers_apart(train: Directory, tests: Sequence[Directory]) -> Iterator[Finding]:
-    """Speakers of a test directory that training hears."""
+    """Report test speakers that are also in the training data."""
     heard = {entry.value for entry in train.entries("utt2spk").values() if fault_in_name(entry.value) is None}
     for test in tests:
         texts = set()

@@ -1,4 +1,4 @@
-"""Transcripts: words without a pronunciation, and audio that is too short or too long for what is said."""
+"""Checks of transcripts: words without a pronunciation, and duration of the audio."""
 
 import json
 import shlex
@@ -14,34 +14,34 @@ from asr.validation.directory import Directory
 from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, costing, warning
 
 FASTEST = 8.0
-"""Words a second; fast readers reach five."""
-_HABIT = 10  # times that words in another letter case, or with marks, are no slips, whatever else is unknown
-_MIN_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
+"""Words per second; fast readers reach five."""
+_HABIT = 10  # occurrences from which words in another letter case, or with marks, are not typos
+_MIN_WORDS = 3  # for a reliable rate: a tightly cut word lasts 0.1 s
 MAX_PAUSES_LENGTH, SECONDS_A_WORD = 10.0, 2.0
-"""Seconds that audio may last, for itself and for each word, before words seem to be missing."""
+"""Maximum duration in seconds: a constant and an amount per word."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """How long an utterance is: seconds, and frames where they are known."""
+    """Duration of an utterance in seconds, and in frames if known."""
 
     seconds: float
     n_frames: int | None
 
 
 def frames_of(seconds: float, config: FeatureConfig) -> int:
-    """Whole frames of audio of some duration, as `asr.features.mfcc` counts them."""
+    """Return the number of whole frames, as `asr.features.mfcc` counts them."""
     n_samples = round(seconds * config.sample_rate)
     return max(0, 1 + (n_samples - config.window_samples) // config.shift_samples)
 
 
 def shortest_frames(words: tuple[str, ...], lexicon: Lexicon, states_per_phone: int) -> int:
-    """Fewest frames of a path through the graph of a transcript: the shortest pronunciation of each word, no pause."""
+    """Return the minimum number of frames of a transcript: shortest pronunciations, no pauses."""
     return states_per_phone * sum(min(map(len, lexicon.pronunciations[word])) for word in words)
 
 
 def check_words_there(directory: Directory) -> Iterator[Finding]:
-    """Utterances of which nothing is said."""
+    """Report utterances with an empty transcript."""
     for name, words in directory.words.items():
         if not words:
             message = f"'{name}' has no words; write what is said, or remove the utterance"
@@ -52,12 +52,10 @@ def check_words_there(directory: Directory) -> Iterator[Finding]:
 def check_words_known(
     directory: Directory, lexicon: Lexicon, damaged: Set[str] = frozenset(), *, training: bool = True
 ) -> Iterator[Finding]:
-    """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only.
+    """Report unknown words at their first occurrence; in a test directory they only cost errors.
 
-    Where nearly all of them are there in another letter case or without the marks around them, or these are many, that
-    is one finding.
-
-    `damaged` are words of lines of the lexicon that could not be read, of which nothing is said.
+    Words that the lexicon has in another letter case or without surrounding marks are one finding if they are many or
+    nearly all. `damaged` are words of unreadable lines of the lexicon, which are not reported.
     """
     places = defaultdict(list)
     n_times: dict[str, int] = defaultdict(int)
@@ -93,7 +91,7 @@ def check_words_known(
 
 
 def _remedy(word: str, similar: Sequence[str]) -> str:
-    """What mends a word that the lexicon lacks; `similar` are its words that differ in letter case or marks alone."""
+    """Return the remedy for an unknown word; `similar` are words that differ in letter case or marks only."""
     bare = without_punctuation(word)
     if not similar and not bare:
         return "punctuation is not a word: remove it from the transcript"
@@ -118,9 +116,9 @@ def _other_spelling(
     *,
     training: bool,
 ) -> Finding:
-    """One finding for all words that differ from the lexicon's in letter case or marks alone: they have one cause.
+    """Return one finding for all words that differ from the lexicon's in letter case or marks only.
 
-    `spelled` is how the lexicon spells every such word, `places` the utterances with it.
+    `spelled` has the lexicon's spelling of each word, `places` the utterances with it.
     """
     path = directory.lists["text"].path
     lost = {name for names in places.values() for name in names}
@@ -144,7 +142,7 @@ def _other_spelling(
 
 
 def _rewriting(directory: Directory, lexicon: Lexicon, spelled: Mapping[str, str], marks: str) -> str:
-    """What makes the lexicon's words of those of `spelled`: a command, if one does and spoils no word that is right."""
+    """Return a command that converts `spelled` to the lexicon's words, if it changes no correct word."""
     path = directory.lists["text"].path
     said = {word for words in directory.words.values() for word in words}
     meant = [word for word in said if word in spelled or word in lexicon.pronunciations]
@@ -168,7 +166,7 @@ def _rewriting(directory: Directory, lexicon: Lexicon, spelled: Mapping[str, str
 def check_lengths(
     directory: Directory, lexicon: Lexicon | None, timed: Mapping[str, Timed], states_per_phone: int
 ) -> Iterator[Finding]:
-    """Audio that its transcript does not fit into, or that is far too long for it."""
+    """Report audio that is too short or far too long for its transcript."""
     for name, length in timed.items():
         words = directory.usable[name].words
         if length.n_frames == 0:

@@ -1,4 +1,4 @@
-"""Everything that can be known of a corpus before training, found in one pass and told at once."""
+"""Validation of a corpus before training, in one pass."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ from asr.validation.transcripts import Timed
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 Follow = Callable[[int], AbstractContextManager[Callable[[int], None]]]
-"""Given a number of utterances, the context in which they are measured: it yields what is called with those done."""
+"""Returns a progress context for a number of utterances; it yields a function that is called with those done."""
 
 
 def validate(
@@ -42,37 +42,37 @@ def validate(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     follow: Follow = lambda _: nullcontext(lambda _: None),
 ) -> Report:
-    """Check a training corpus, its lexicon and settings without training anything.
+    """Check a training corpus, its lexicon and settings without training.
 
     Parameters
     ----------
     data, lexicon : path
-        What `asr train` is given.
+        Inputs of `asr train`.
     config : asr.training.config.TrainingConfig, optional
-        Without it nothing is said of rates and lengths in frames.
+        Without it, rates and lengths in frames are not checked.
     root : path, optional
-        Where relative paths start from.
+        Base of relative paths.
     tests : paths
-        Data directories that the models are to be tested on.
+        Data directories of tests.
     config_file : path, optional
-        Where the settings were read from, for the places of findings.
+        Source of the settings, for the places of findings.
     samples_too : bool
-        Whether audio and archives are read, each file once; otherwise only lists and the headers of audio files.
+        Whether to read audio and archives (each file once) in addition to lists and headers.
     workers : Workers
-        Who reads them. The report is the same for any.
+        Workers for reading; the report does not depend on them.
     follow : callable, optional
-        Shows how far the reading has come.
+        Shows the progress of reading.
 
     Returns
     -------
     Report
-        Findings sorted by file and line. Without errors `asr train` refuses nothing and leaves out no utterance for a
-        reason that can be known beforehand.
+        Findings sorted by file and line. Without errors, `asr train` accepts the inputs and leaves out no utterance for
+        a foreseeable reason.
 
     Raises
     ------
     OSError, MemoryError
-        When the machine is at fault and not a file.
+        For failures of the machine, not of a file.
     """
     root = None if root is None else Path(root)
     train = read_directory_past_faults(Path(data), root)
@@ -88,7 +88,7 @@ def validate(
             done += len(directory.usable)
 
     findings = list(check_is_lexicon(dictionary, train))
-    if findings:  # all else that is wrong with it follows from that
+    if findings:  # its other faults follow from that
         dictionary = replace(dictionary, entries=(), faults=(), lexicon=None)
     findings += check_lexicon(dictionary)
     for directory, found in zip(directories, measured, strict=True):
@@ -148,7 +148,7 @@ def _measured(
 
 
 def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Finding]:
-    """The checks of a data directory that need neither lexicon nor settings of a training."""
+    """Run the checks of a data directory that do not need the lexicon or training settings."""
     for name, given in directory.lists.items():
         format = check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
         yield from with_one_cause(directory, format, training=training)
@@ -195,7 +195,7 @@ def _timed(found: Found, features: FeatureConfig, config: Settings | None) -> di
 
 
 def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -> Counter[str]:
-    """How often every phone is said, counting all phones of a word's variants at least once as 0."""
+    """Count the phones, with at least 0 for all phones of a word's variants."""
     words = Counter(word for name in names for word in directory.words.get(name, ()))
     said: Counter[str] = Counter()
     for word, n in words.items():
@@ -207,7 +207,7 @@ def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -
 
 
 def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """What the reader of a corpus refuses after all, and whether anything is left to train on."""
+    """Report the remaining errors of the reader of a corpus, and an empty training set."""
     if not any(finding.stops for finding in findings):
         try:
             read_data_directory(train.path, root=root)
@@ -215,7 +215,7 @@ def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding])
             yield stopping("unreadable", train.path, None, without_place(error, train.path))
     lost = {name: finding for finding in reversed(findings) for name in finding.utterances}
     if any(finding.stops and finding.utterances for finding in findings):
-        return  # which says so of all of them
+        return  # reported for all of them
     if train.listed and all(name in lost for name in train.listed):
         name = train.listed[0]
         message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {lost[name].message}"
