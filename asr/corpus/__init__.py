@@ -1,1 +1,1 @@
-"""Kaldi data directories and corpora of CMU Sphinx, feature archives, and audio files: where utterances come from."""
+"""Sources of utterances: Kaldi data directories, CMU Sphinx corpora, feature archives, and audio files."""

@@ -1,4 +1,4 @@
-"""Reading audio files of any rate and channel count as mono samples at the model's rate."""
+"""Reading of audio files with any rate and number of channels as mono samples at the model's rate."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -19,41 +19,41 @@ from asr.util.errors import CorpusError
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
 LOWEST_RATE, MAX_RATE = 1000, 768_000  # Hz
 MAX_SAMPLES = 1 << 26
-"""Of one utterance, before and after conversion: 70 minutes at 16 kHz, 256 MiB."""
+"""Per utterance, before and after conversion: 70 minutes at 16 kHz, 256 MiB."""
 MAX_PEAK = 16.0
-"""Times full scale. Floating-point samples beyond it are integers that were converted and not divided."""
-_BLOCK = 1 << 20  # samples read at once: a header that lies about its length costs no memory
+"""Multiple of full scale. Larger floating-point samples are integers that were converted without scaling."""
+_BLOCK = 1 << 20  # samples per read, so that a wrong length in a header costs no memory
 _LATEST = 1e9  # seconds: beyond the end of any recording
-_OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its recording, as Kaldi allows
+_OVERSHOOT = 0.5  # maximum excess in seconds of a segment over the end of its recording, as in Kaldi
 _OUT_OF_MEMORY = 17  # libsndfile's SFE_MALLOC_FAILED
 _FLAC = b"fLaC"
 
 
 class AudioHeader(NamedTuple):
-    """What an audio file says of itself."""
+    """Header of an audio file."""
 
     rate: int
     n_channels: int
     n_samples: int
-    """Of each channel."""
+    """Samples per channel."""
 
 
 def read_audio(
     path: Path | str, *, rate: int, start: float | None = None, end: float | None = None, upsample: bool = True
 ) -> np.ndarray:
-    """Samples of `path` from `start` to `end` (seconds): float32 (n,), mono, 16-bit scale, at `rate` Hz.
+    """Read samples of `path` from `start` to `end` (seconds): float32 (n,), mono, 16-bit scale, at `rate` Hz.
 
-    Channels are averaged; another rate is converted with soxr (high quality). A segment may end up to half a
-    second after the recording does and is then cut.
+    Channels are averaged; other rates are converted with soxr (high quality). A segment may exceed the recording by at
+    most 0.5 s and is then cut.
 
     Raises
     ------
     CorpusError
-        When the file cannot be read, breaks off before its header says, is SPHERE compressed with shorten, claims a
-        rate below 1 or above 768 kHz, or holds no samples there, more than 2^26, or values that are not finite or
-        more than 16 times full scale; with the code "low-rate" when its rate is below `rate` and `upsample` is false.
+        If the file is unreadable, truncated, SPHERE compressed with shorten, or has a rate below 1 or above 768 kHz; if
+        the range has no samples, more than 2^26, or values that are not finite or exceed 16 times full scale. The code
+        is "low-rate" if the file's rate is below `rate` and `upsample` is false.
     OSError, MemoryError
-        When the machine is at fault and not the file.
+        For failures of the machine, not of the file.
     """
     samples, native = read_native(path, rate=rate, start=start, end=end)
     return at_rate(samples, native, rate, source=path, upsample=upsample)
@@ -62,10 +62,8 @@ def read_audio(
 def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, upsample: bool = False) -> np.ndarray:
     """Convert samples, float32 (n,) of full scale 1 at `native` Hz, to float32 (m,) at `rate` Hz on the 16-bit scale.
 
-    The samples given are overwritten: long recordings need the memory of one copy.
-
-    Raises CorpusError, which names `source`, when nothing is left of them, and with the code "low-rate" when `native`
-    is below `rate` and `upsample` is false.
+    The input is overwritten to save memory. Raises CorpusError with `source` if no samples remain, and with the code
+    "low-rate" if `native` is below `rate` and `upsample` is false.
     """
     if native < rate and not upsample:
         raise CorpusError(
@@ -91,9 +89,9 @@ def read_native(
     end: float | None = None,
     observe: Callable[[np.ndarray], None] | None = None,
 ) -> tuple[np.ndarray, int]:
-    """The same samples before they are converted: float32 (n,), mono, full scale 1, and the file's own rate.
+    """Read samples before conversion: float32 (n,), mono, full scale 1, and the file's own rate.
 
-    `observe` is called with every block as it is in the file, float32 (n, n_channels). Raises as `read_audio`.
+    `observe` is called with each original block, float32 (n, n_channels). Raises as `read_audio`.
     """
     path = Path(path)
     with _opened(path) as file:
@@ -124,9 +122,9 @@ def check_peak(samples: np.ndarray, source: Path | str) -> None:
 def read_header(
     path: Path | str, *, rate: int, start: float | None = None, end: float | None = None
 ) -> tuple[AudioHeader, int]:
-    """The header, and how many samples lie between `start` and `end`; none of them is read.
+    """Return the header, and the number of samples between `start` and `end`, without reading samples.
 
-    Raises as `read_audio`, for what can be known without reading samples.
+    Raises as `read_audio`, except for faults of the samples.
     """
     path = Path(path)
     with _opened(path) as file:
@@ -138,7 +136,7 @@ def read_header(
 
 
 def audio_seconds(path: Path | str, *, start: float | None = None, end: float | None = None) -> float:
-    """Seconds of audio that `read_audio` finds in `path` from `start` to `end`, as the file's header tells them.
+    """Return the seconds of audio in `path` from `start` to `end`, according to the file's header.
 
     Raises as `read_header`.
     """
@@ -156,7 +154,7 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
         _refuse_cut_ogg(path, opened)
         os.lseek(opened.fileno(), 0, os.SEEK_SET)
         try:
-            # By its descriptor: what can fail in opening has failed above, in words.
+            # By descriptor: errors of opening were reported above.
             with soundfile.SoundFile(os.dup(opened.fileno()), closefd=True) as file:
                 yield file
         except soundfile.SoundFileError as error:
@@ -173,14 +171,14 @@ def _header(file: soundfile.SoundFile) -> AudioHeader:
 
 
 def _in_words(error: soundfile.SoundFileError) -> str:
-    """What libsndfile says, without the number of the file's descriptor."""
+    """Return libsndfile's message without the number of the descriptor."""
     return str(getattr(error, "error_string", error)).rstrip(".")
 
 
 def _sample_range(
     path: Path, header: AudioHeader, start: float | None, end: float | None, wanted_rate: int
 ) -> tuple[int, int]:
-    """First sample and number of samples, checked against the recording and what one utterance may have."""
+    """Return the first sample and number of samples, checked against the recording and the maximum per utterance."""
     rate, total = header.rate, header.n_samples
     if not LOWEST_RATE <= rate <= MAX_RATE:
         raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {MAX_RATE} are possible.")
@@ -209,7 +207,7 @@ def _sample_range(
 def _read_mono(
     path: Path, file: soundfile.SoundFile, count: int, observe: Callable[[np.ndarray], None] | None
 ) -> np.ndarray:
-    samples = np.empty(count, np.float32)  # a header that lies costs address space only: pages are taken when written
+    samples = np.empty(count, np.float32)  # a wrong length in a header costs only address space until written
     first = 0
     while first < count:
         block = file.read(min(count - first, _BLOCK), dtype="float32", always_2d=True)
@@ -221,7 +219,7 @@ def _read_mono(
             observe(block)
         if block.shape[1] > 1:  # channels of opposite phase cancel
             check_peak(block, path)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+        with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused later
             samples[first : first + len(block)] = block[:, 0] if block.shape[1] == 1 else block.mean(axis=1)
         first += len(block)
     return samples

@@ -1,4 +1,4 @@
-"""Check of the size in a header of WAV, AIFF or AU against the file: libsndfile reads whatever the header gives."""
+"""Check of the sample size in headers of WAV, AIFF or AU, because libsndfile accepts any size."""
 
 from typing import BinaryIO, NamedTuple
 
@@ -6,13 +6,13 @@ _UNKNOWN = 0x7FFFF000
 """Sizes from here on mean that the writer, a pipe, did not know the length."""
 _MAX_CHUNKS = 1000
 _MAX_PADDING = 1 << 16
-"""Zeros behind the last chunk are accepted up to this many bytes."""
+"""Maximum number of zeros after the last chunk."""
 _TAGS = (b"TAG", b"ID3", b"APE")
 _WITH_DS64 = (b"RF64", b"BW64")
 
 
 class _Form(NamedTuple):
-    """How a file of chunks is written: the kinds of its content, the chunk of samples, and the byte order."""
+    """Format of a chunked file: content types, sample chunk, and byte order."""
 
     kinds: tuple[bytes, ...]
     samples: bytes
@@ -29,9 +29,9 @@ _FORMS = {
 
 
 def check_header_size(file: BinaryIO) -> str | None:
-    """Return what is wrong with the size of the samples in a header of WAV (RIFF, RIFX, RF64), AIFF or AU.
+    """Return the fault of the sample size in a header of WAV (RIFF, RIFX, RF64), AIFF or AU.
 
-    None for a file whose header is right, for another format, and for an unknown length.
+    Returns None if the size is right or unknown, and for other formats.
     """
     end = file.seek(0, 2)
     file.seek(0)
@@ -66,7 +66,7 @@ def _number(content: bytes, form: _Form) -> int:
 
 
 def _check_samples(file: BinaryIO, start: int, size: int, end: int, form: _Form | None) -> str | None:
-    """Compare the size that the header gives for the samples with the bytes that follow."""
+    """Compare the header's sample size with the bytes that follow."""
     if start + size > end:
         return f"breaks off {start + size - end} bytes before the end that its header gives"
     if any(_may_follow(file, start + size + pad, end, form) for pad in (0, 1)):
@@ -78,7 +78,7 @@ def _check_samples(file: BinaryIO, start: int, size: int, end: int, form: _Form 
 
 
 def _may_follow(file: BinaryIO, place: int, end: int, form: _Form | None) -> bool:
-    """Whether the end of the file, padding, a tag or another chunk lies at this place."""
+    """Whether the end of the file, padding, a tag or another chunk is at this position."""
     left = end - place
     if left < 8:
         return True

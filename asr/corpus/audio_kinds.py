@@ -1,3 +1,3 @@
-"""The kinds of audio files that can be read, for messages and help."""
+"""Supported audio formats, for messages and help."""
 
 READABLE = "WAV, FLAC, MP3, Ogg, Opus, AIFF, AU, CAF and uncompressed NIST SPHERE"

@@ -1,4 +1,4 @@
-"""What one pass over an utterance's samples tells about them."""
+"""Statistics of an utterance's samples from one pass."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -10,74 +10,54 @@ from asr.corpus.audio import read_header, read_native
 from asr.corpus.data_directory import Utterance
 
 FULL_SCALE = 0.9999
-"""From here on a sample is at full scale: the largest of 16 bits is 32767 / 32768."""
+"""Minimum magnitude of samples at full scale: the largest 16-bit value is 32767 / 32768."""
 CANCELLED = 1e-3
-"""Part of the channels' energy that is left in their mean when they cancel: -30 dB."""
+"""Maximum ratio of the energy of the channels' mean to that of cancelling channels: -30 dB."""
 DIFFERING_LEVEL = 10 ** (-20 / 10)
-"""Part of the energy of the louder of two channels from which on the other one counts as well."""
+"""Minimum ratio of the energies of two channels if both carry a signal."""
 ALIKE = 0.3
-"""Correlation from which on two channels hold the same: that of one speaker before two microphones is above it, that
-of speech and noise or of two speakers below."""
+"""Minimum correlation of two channels with the same content: one speaker with two microphones is above it, speech and
+noise or two speakers are below.
+"""
 ALIKE_WITHIN = 0.002
-"""Seconds by which sound may reach one microphone later than the other: 70 cm further away."""
+"""Maximum delay in seconds between two microphones: 70 cm."""
 CUT_OFFS = (4000.0, 5512.5)
 """Hz; half the rates of telephone speech and of 11,025 Hz."""
 _BESIDE = (((0.6, 0.8), (1.2, 1.4)), ((0.8, 0.92), (1.05, 1.2)))
-"""Bands on both sides of each, in parts of it. Around 4 kHz simple converters leave mirror images near the edge, so the
-bands keep away from it; above 5 kHz some microphones fall off almost as steeply, so they lie close to it."""
-_QUIET_ABOVE = 10 ** (-55 / 10)  # part of the energy; the dullest of real recordings at 16 kHz have -63 dB
-_CLIFF = 10 ** (-35 / 10)  # of the band above beside that below; the dullest of real recordings fall by 27 dB
+"""Bands on both sides of each cut-off, as fractions of it. Around 4 kHz, simple converters leave mirror images near the
+edge, so the bands keep a distance. Above 5 kHz, some microphones fall off almost as steeply, so the bands are near.
+"""
+_QUIET_ABOVE = 10 ** (-55 / 10)  # fraction of the energy; the minimum in real recordings at 16 kHz is -63 dB
+_CLIFF = 10 ** (-35 / 10)  # ratio of the upper to the lower band; real recordings fall by at most 27 dB
 _FRAME_SECONDS = 0.032
-_MAX_FRAMES = 64  # of a spectrum: 2 s of speech, evenly chosen, show where it ends
-_PIECE = 2048  # samples of both channels that are compared at once
-_MAX_PIECES = 128  # of a block: 16 s of speech at 16 kHz, evenly chosen
-_SPARSE = 16  # every so many samples enter the digest
+_MAX_FRAMES = 64  # of a spectrum, evenly spaced: 2 s of speech suffice
+_PIECE = 2048  # samples of both channels per comparison
+_MAX_PIECES = 128  # per block, evenly spaced: 16 s of speech at 16 kHz
+_SPARSE = 16  # stride of the samples in the digest
 
 
 @dataclass(frozen=True)
 class Measured:
-    """An utterance's audio.
+    """Statistics of an utterance's audio."""
 
-    Attributes
-    ----------
-    rate : int
-        Samples a second, as the file has them.
-    n_samples : int
-        Of one channel.
-    peak : float
-        Largest magnitude of any channel's samples; full scale is 1.
-    clipped : float
-        Share of the samples of all channels that are at full scale, 0 where some lie beyond it.
-    constant : bool
-        Whether all samples, averaged over the channels, are the same.
-    cancelling : bool
-        Whether channels cancel when they are averaged.
-    differing : bool
-        Whether there are two channels which both carry energy and are hardly alike.
-    cut_off : float or None
-        Hz above which there is nothing, though the rate says there could be; one of `CUT_OFFS`.
-    digest : bytes
-        Equal for equal samples, and for no others that were recorded; empty where they were not read.
-    """
-
-    rate: int
-    n_samples: int
-    peak: float = 0.5
-    clipped: float = 0.0
-    constant: bool = False
-    cancelling: bool = False
-    differing: bool = False
-    cut_off: float | None = None
-    digest: bytes = b""
+    rate: int  # sampling rate of the file in Hz
+    n_samples: int  # samples per channel
+    peak: float = 0.5  # largest magnitude over all channels; full scale is 1
+    clipped: float = 0.0  # fraction of samples of all channels at full scale, 0 if some exceed it
+    constant: bool = False  # whether all samples of the channels' mean are equal
+    cancelling: bool = False  # whether the channels cancel in their mean
+    differing: bool = False  # whether two channels both carry energy and have different content
+    cut_off: float | None = None  # bandwidth in Hz if it is below half the rate; one of `CUT_OFFS`
+    digest: bytes = b""  # checksum of the samples; empty if they were not read
 
     @property
     def seconds(self) -> float:
-        """Duration."""
+        """Duration in seconds."""
         return self.n_samples / self.rate
 
 
 def measure(utterance: Utterance, rate: int, samples_too: bool) -> Measured:
-    """Measure an utterance with audio; without `samples_too` only what its header tells.
+    """Measure an utterance with audio; without `samples_too`, only its header is read.
 
     Raises as `asr.corpus.audio.read_audio` does at that rate.
     """
@@ -91,7 +71,7 @@ def measure(utterance: Utterance, rate: int, samples_too: bool) -> Measured:
 
 
 def _digest(samples: np.ndarray, energy: float) -> bytes:
-    """Of some samples, their number, and the energy of all: a hash of every sample takes as long as the rest."""
+    """Return a checksum of some samples, their number, and the total energy; hashing all samples would be slow."""
     sparse = np.ascontiguousarray(samples[::_SPARSE])
     return hashlib.blake2b(sparse.data, digest_size=16, key=f"{len(samples)} {energy!r}".encode()).digest()
 
@@ -106,7 +86,7 @@ class Channels:
         self.pair = ChannelPair()
 
     def add(self, block: np.ndarray) -> None:
-        """Take in samples (n, n_channels)."""
+        """Add samples (n, n_channels)."""
         self.n_channels = block.shape[1]
         values = block.ravel()
         self.n_values += len(values)
@@ -115,13 +95,13 @@ class Channels:
         if peak >= FULL_SCALE:
             self.n_full += int(np.count_nonzero(np.abs(values) >= FULL_SCALE))
         if self.n_channels > 1:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by the reader
+            with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused by the reader
                 self.energy += float(np.dot(values, values))
                 if self.n_channels == 2:
                     self.pair.add(block)
 
     def measured(self, samples: np.ndarray, native: int) -> Measured:
-        """What they tell, and the mean of the channels, float32 (n,) of full scale 1 at `native` Hz; no digest."""
+        """Return the statistics without a digest; `samples`: mean of the channels, float32 (n,), full scale 1."""
         energy = float(np.dot(samples, samples))
         constant = bool(samples[0] == samples[len(samples) // 2] and np.ptp(samples) == 0.0)
         return Measured(
@@ -137,25 +117,25 @@ class Channels:
 
 
 class ChannelPair:
-    """How far two channels are alike, from sums over pieces of them that are evenly chosen."""
+    """Similarity of two channels, from evenly spaced pieces."""
 
     def __init__(self) -> None:
         self.energies = np.zeros(2)
         self.cross_spectrum = np.zeros(_PIECE + 1, np.complex128)
 
     def add(self, block: np.ndarray) -> None:
-        """Take in samples (n, 2). Means are taken away, as a direct current in both is no likeness."""
+        """Add samples (n, 2); means are subtracted because a DC offset is not content."""
         length = min(_PIECE, len(block))
         n_pieces = len(block) // length
         pieces = block[: n_pieces * length].reshape(n_pieces, length, 2)[:: -(-n_pieces // _MAX_PIECES)]
         pieces = pieces - pieces.mean(axis=1, keepdims=True)
         self.energies += np.square(pieces).sum(axis=(0, 1), dtype=np.float64)
-        # Twice the length: the end of a piece is not compared with its beginning.
+        # Twice the length, to avoid circular correlation.
         spectra = scipy.fft.rfft(pieces, 2 * _PIECE, axis=1)
         self.cross_spectrum += (spectra[..., 0].conj() * spectra[..., 1]).sum(axis=0, dtype=np.complex128)
 
     def differing(self, rate: int) -> bool:
-        """Whether both channels carry energy and no delay between two microphones makes them alike."""
+        """Whether both channels carry energy and are not delayed copies of the same sound."""
         quiet, loud = np.sort(self.energies)
         if not quiet > DIFFERING_LEVEL * loud:
             return False
@@ -166,10 +146,9 @@ class ChannelPair:
 
 
 def cut_off(samples: np.ndarray, rate: int) -> float | None:
-    """The lowest of `CUT_OFFS` above which a signal (n,) has next to nothing, falling off as a cliff; None if none.
+    """Return the lowest of `CUT_OFFS` above which the spectrum of a signal (n,) falls off steeply; None if none.
 
-    Speech that was sampled at a low rate and converted to a higher one ends at half the first rate. So does no other:
-    the energy of voices and noise falls off gently.
+    Upsampled speech ends at half its original rate. The energy of other voices and noise falls off gradually.
     """
     length = 1 << round(np.log2(_FRAME_SECONDS * rate))
     if rate <= 2.4 * CUT_OFFS[0] or len(samples) < length:

@@ -1,4 +1,4 @@
-"""Files found by names without letter case: discs and the lists of corpora do not agree on it."""
+"""Case-insensitive file lookup, because media and corpus lists differ in letter case."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from discriminants.util.paths import is_dir
 
 
 class FoldedTree:
-    """A folder whose files are found without letter case; the listings that it takes are kept."""
+    """A folder with case-insensitive lookup and cached listings."""
 
     def __init__(self, root: Path | str):
         self.root = Path(root)
         self._listings: dict[Path, Mapping[str, Sequence[str]]] = {}
 
     def find(self, name: str) -> Path | None:
-        """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone differs."""
+        """Return the file or folder `name` (parts separated by `/`), or None; CorpusError if it is ambiguous."""
         path = self.root
         for part in name.split("/"):
             names = self._listing(path).get(nfc(part.casefold()), ())
@@ -33,12 +33,12 @@ class FoldedTree:
         return path
 
     def folder(self, name: str) -> Path | None:
-        """As `find`, None for what is no folder."""
+        """Return the folder `name`, or None."""
         found = self.find(name)
         return found if found is not None and is_dir(found) else None
 
     def names(self, folder: Path) -> list[str]:
-        """Names in a folder as they are spelled, sorted."""
+        """Return the sorted names in a folder in their original case."""
         return sorted(name for names in self._listing(folder).values() for name in names)
 
     def _listing(self, folder: Path) -> Mapping[str, Sequence[str]]:

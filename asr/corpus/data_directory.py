@@ -1,4 +1,4 @@
-"""Kaldi data directories: the utterances of a corpus with their speakers, transcripts and places on disk.
+"""Kaldi data directories: utterances with speakers, transcripts and files.
 
 Format: Povey et al. (2011), "The Kaldi speech recognition toolkit"; https://kaldi-asr.org/doc/data_prep.html
 """
@@ -18,8 +18,8 @@ from asr.util.errors import CorpusError, Fault, sentence
 from asr.util.unicode_text import existing_form
 from discriminants.util.paths import exists, is_dir, is_file
 
-_MAX_DIGITS = 18  # of an offset: no file has as many bytes
-_LATEST = 1e9  # seconds: no recording is as long
+_MAX_DIGITS = 18  # of an offset: no file is that long
+_LATEST = 1e9  # seconds: no recording is that long
 
 
 class _Problem(NamedTuple):
@@ -29,12 +29,12 @@ class _Problem(NamedTuple):
 
 
 class Problem(_Problem):
-    """An utterance that was left out, and why: a short code for programs, and a sentence that a terminal can show."""
+    """An utterance that was left out: a short code for programs, and a printable reason."""
 
     __slots__ = ()
 
     def __new__(cls, utterance_id: str, code: str, reason: str) -> "Problem":
-        """As any named tuple."""
+        """Create it like any named tuple."""
         return super().__new__(cls, utterance_id, code, sentence(reason))
 
 
@@ -42,8 +42,8 @@ class Problem(_Problem):
 class Utterance:
     """One utterance: `audio` (with `start` and `end` in seconds if a segment), or `archive` and `offset`.
 
-    `words` is None when the data directory has no `text`; `offset` is the byte where the feature matrix
-    begins. Which formats an archive may have, `asr.corpus.feature_file` says.
+    `words` is missing (None) without a `text`. `offset` is the first byte of the feature matrix; see
+    `asr.corpus.feature_file` for the formats.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Utterance:
 
     @property
     def source(self) -> Path:
-        """The audio or archive file."""
+        """Audio or archive file."""
         path = self.audio if self.audio is not None else self.archive
         if path is None:
             raise CorpusError(f"Utterance '{self.id}' names neither an audio file nor a feature archive.")
@@ -66,7 +66,7 @@ class Utterance:
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """A data directory's usable utterances, sorted by id, and the `problems` that made others unusable."""
+    """Usable utterances of a data directory, sorted by id, and the `problems` of the others."""
 
     path: Path
     utterances: tuple[Utterance, ...]
@@ -78,16 +78,16 @@ class DataDirectory:
 
     @property
     def listed(self) -> list[str]:
-        """Ids of all utterances, usable or not, sorted."""
+        """Return the ids of all utterances, usable or not, sorted."""
         return sorted([utterance.id for utterance in self.utterances] + [name for name, _, _ in self.problems])
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Every speaker of an utterance, sorted."""
+        """All speakers, sorted."""
         return tuple(sorted({utterance.speaker for utterance in self.utterances}))
 
     def subset(self, ids: Iterable[str]) -> "DataDirectory":
-        """Only the utterances named by `ids`; CorpusError when one is not there."""
+        """Return the utterances with these ids; CorpusError if one is missing."""
         wanted = set(ids)
         unknown = sorted(wanted.difference(utterance.id for utterance in self.utterances))
         if unknown:
@@ -97,20 +97,19 @@ class DataDirectory:
         return self._keep(lambda utterance: utterance.id in wanted)
 
     def with_speakers(self, speakers: Iterable[str]) -> "DataDirectory":
-        """Only the utterances of these speakers; CorpusError when one of them has none."""
+        """Return the utterances of these speakers; CorpusError if one has none."""
         wanted = self._known_speakers(speakers)
         return self._keep(lambda utterance: utterance.speaker in wanted)
 
     def without_speakers(self, speakers: Iterable[str]) -> "DataDirectory":
-        """All utterances but those of these speakers; CorpusError when one of them has none."""
+        """Return the utterances of all other speakers; CorpusError if a given one has none."""
         unwanted = self._known_speakers(speakers)
         return self._keep(lambda utterance: utterance.speaker not in unwanted)
 
     def digest(self) -> str:
-        """SHA-256 (hex) of what the lists say of these utterances and of the size of each of their files.
+        """Return the SHA-256 (hex) of the lists' content for these utterances, and of the sizes of their files.
 
-        The place of the corpus does not enter (file names do), so that a corpus moved as a whole keeps its
-        digest.
+        File names are included, but not the corpus's location, so a moved corpus keeps its digest.
         """
         sizes: dict[Path, int] = {}
         rows = []
@@ -158,17 +157,14 @@ def read_data_directory(
 ) -> DataDirectory:
     """Read the data directory at `path`.
 
-    Lists: `utt2spk`; `feats.scp`, or `wav.scp` with optional `segments`; optional `text` and `spk2gender`; in
-    any order of lines. Where `feats.scp` and `wav.scp` are both there, `prefer` decides. A relative path in
-    them is taken from `root`, else from the directory above `path`, else from `path` itself: the first where
-    the file exists.
+    Lists, with lines in any order: `utt2spk`; `feats.scp`, or `wav.scp` with optional `segments`; optional `text` and
+    `spk2gender`. If both `feats.scp` and `wav.scp` exist, `prefer` decides. A relative path starts from
+    `root`, the directory above `path`, or `path`: the first where the file exists. Without `utt2spk`, unless
+    `needs_speakers`, each utterance is its own speaker.
 
-    Where there is no `utt2spk` and speakers are not needed, every utterance is its own.
-
-    An utterance that cannot be used (its file missing or empty, no transcript, no speaker, a name against the rule
-    of `asr.corpus.identifiers`) is left out and listed in `problems`; where files are missing and most of them are
-    found from another folder, the problems name it. Raises CorpusError for a malformed list (file, line and value are
-    named), a duplicate, or a pipe.
+    Unusable utterances (missing or empty file, no transcript or speaker, invalid name by `asr.corpus.identifiers`) are
+    left out and listed in `problems`. If most missing files exist under another folder, the problems name it. Raises
+    CorpusError for a malformed list (with file, line and value), a duplicate, or a pipe.
     """
     path = nameable(Path(path))
     if not is_dir(path):
@@ -220,7 +216,7 @@ def read_data_directory(
 
 
 def nameable(path: Path) -> Path:
-    """The path, or that of the working directory in full: `.:` is no place that a message could name."""
+    """Return the path, or the absolute path of the working directory, because `.:` is unclear in messages."""
     return path.absolute() if path == Path() else path
 
 
@@ -232,20 +228,18 @@ class Places:
         self.bases = ([] if root is None else [Path(root)]) + [directory.resolve().parent, directory]
 
     def find(self, name: str) -> Path | Fault:
-        """The file's path, or why it cannot be used."""
+        """Return the file's path, or why it is unusable."""
         return self.find_all([name])[name]
 
     def find_all(self, names: Iterable[str]) -> dict[str, Path | Fault]:
-        """Path of every file, or why it cannot be used; of those that are missing together with what mends most."""
+        """Return the path of each file, or why it is unusable, with a common remedy for missing files."""
         looked = {name: self._look(name) for name in dict.fromkeys(names)}
         missing = [name for name, found in looked.items() if found is None and not Path(name).is_absolute()]
         remedy = f"; {self._remedy(missing)}" if missing else ""
         return {name: self._missing(name, remedy) if found is None else found for name, found in looked.items()}
 
     def _remedy(self, missing: Sequence[str]) -> str:
-        """What to do about missing files: the folder, the user's or one above the data directory, from which most are
-        found.
-        """
+        """Return the remedy for missing files: the `root` (given or above the data directory) with most of them."""
         n_there = {}
         for base in dict.fromkeys((Path.cwd(), *self.directory.absolute().parents)):
             places = Places(self.directory, base)
@@ -275,7 +269,7 @@ class Places:
         for candidate in self._candidates(name):
             try:
                 size = candidate.stat().st_size if is_file(candidate) else -1
-            except OSError as error:  # no name of a file, such as one of more than 255 bytes
+            except OSError as error:  # an invalid file name, such as one of more than 255 bytes
                 return Fault("unreadable", str(faulty_file(candidate, error)))
             if size >= 0:
                 return candidate if size else Fault("empty-file", f"{candidate} is an empty file")
@@ -296,9 +290,9 @@ def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:
 
 
 def parse_matrix_place(path: Path, key: str, entry: Entry) -> tuple[str, int]:
-    """Archive and first byte that a line of the feats.scp at `path` names.
+    """Return archive and first byte from a line of the feats.scp at `path`.
 
-    CorpusError, with file and line, for a pipe, a range of a matrix, or a number that no file has as many bytes as.
+    Raises CorpusError, with file and line, for a pipe, a range of a matrix, or an offset beyond any file size.
     """
     line, value = entry
     refuse_pipe(path, line, key, value)
@@ -338,16 +332,16 @@ def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]
 
 
 def parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float | None]:
-    """Recording, start and end (None for that of the recording) in seconds of a line of the file `path`.
+    """Return recording, start and end (None for the recording's end) in seconds from a line of `path`.
 
-    CorpusError, with file and line, when it is no segment.
+    Raises CorpusError, with file and line, for an invalid segment.
     """
     fields = entry.value.split()
     try:
         recording, start, end = fields[0], float(fields[1]), float(fields[2])
     except (IndexError, ValueError):
         start = end = float("nan")
-    to_the_end = end == -1  # Kaldi's mark for "up to the end of the recording"
+    to_the_end = end == -1  # Kaldi's mark for the end of the recording
     if len(fields) != 3 or not (0 <= start <= _LATEST and (start < end <= _LATEST or to_the_end)):
         raise CorpusError(
             f"{path}:{entry.line}: '{key} {entry.value}' is not a segment; right is "

@@ -1,4 +1,4 @@
-"""The features of an utterance, in whichever of the formats its file is."""
+"""Features of an utterance, in any supported format."""
 
 from pathlib import Path
 
@@ -11,11 +11,10 @@ SPHINX_SUFFIX = ".mfc"
 
 
 def read_features(path: Path | str, offset: int = 0) -> np.ndarray:
-    """Features stored in `path`: float32 (n_frames, n_columns), C-contiguous.
+    """Read the features in `path`: float32 (n_frames, n_columns), C-contiguous.
 
-    A file named `.mfc`, in either letter case, is a Sphinx feature file of 13 coefficients a frame, which has no
-    parts; any other, or one with an `offset`, a Kaldi archive with a matrix at that byte. Raises CorpusError as the
-    reader of the format does.
+    A file named `.mfc` (any letter case) without `offset` is a Sphinx feature file with 13 coefficients per frame.
+    Other files are Kaldi archives with a matrix at that byte. Raises CorpusError like the format's reader.
     """
     if offset == 0 and Path(path).suffix.lower() == SPHINX_SUFFIX:
         return read_sphinx_features(path)

@@ -1,4 +1,4 @@
-"""Which numbers can be features of speech: the one rule for every format that features are read from."""
+"""Valid feature values, for all formats."""
 
 import numpy as np
 
@@ -8,10 +8,7 @@ MAX_FEATURE = 1e8
 
 
 def check_feature_values(matrix: np.ndarray, place: str) -> None:
-    """Refuse a matrix (n_rows, n_columns), not empty, of values that are not finite, or larger than 1e8.
-
-    Raises CorpusError, which names `place`.
-    """
+    """Raise CorpusError, with `place`, if values of a non-empty matrix are not finite or exceed 1e8."""
     largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
     if not largest < np.inf:
         raise CorpusError(f"{place}: the matrix holds values that are not finite numbers.", code="not-finite")

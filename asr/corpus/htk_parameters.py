@@ -1,10 +1,10 @@
 """HTK parameter files: the features that HCopy writes (HTK Book 3.4, section 5.10).
 
-A header of 12 bytes: number of samples (int32), frame shift in 100 ns (int32), bytes a frame (int16) and kind (int16:
-a basic kind and a bit for each qualifier). Then the frames, as float32. In compressed files (`_C`) they are int16, and
-before them stand two float32 vectors A and B, counted as four samples: x = (code + B) / A. IREFC is int16 too, scaled
-by 32767, without vectors. Checked files (`_K`) end in a checksum of 16 bits. Everything is big-endian, unless HTK was
-told otherwise (NATURALWRITEORDER).
+A header of 12 bytes: number of samples (int32), frame shift in 100 ns (int32), bytes per frame (int16) and kind (int16:
+a basic kind and a bit for each qualifier). Then the frames, as float32. In compressed files (`_C`) they are int16,
+preceded by two float32 vectors A and B, counted as four samples: x = (code + B) / A. IREFC is int16 too, scaled by
+32767, without vectors. Checked files (`_K`) end with a 16-bit checksum. All values are big-endian, unless HTK was
+configured otherwise (NATURALWRITEORDER).
 """
 
 import struct
@@ -25,53 +25,43 @@ KINDS = {
 QUALIFIERS = {
     "E": 0o100, "D": 0o400, "N": 0o200, "A": 0o1000, "T": 0o100000, "Z": 0o4000, "0": 0o20000, "V": 0o40000,
 }  # fmt: skip
-"""Those that say what a frame holds, in the order in which HTK names them."""
+"""Qualifiers of a frame's content, in HTK's order."""
 MAX_VALUE = 1e30
 _COMPRESSED, _CHECKED = 0o2000, 0o10000
 _NO_FRAMES = {"WAVEFORM": "a waveform; store it as WAV", "DISCRETE": "indices of a codebook"}
 _NAMES = {code: name for name, code in KINDS.items()}
 _BASE = 0o77
 _HEADER_BYTES = 12
-_MAX_SHIFT_LENGTH = 1_000_000  # 0.1 s; from here on HTK takes it for no header of its own
+_MAX_SHIFT_LENGTH = 1_000_000  # 0.1 s; HTK refuses headers with more
 _MAX_BYTES = 0x7FFF
 _MAX_CODE = 32767
-_VECTORS = 4  # samples of int16 that A and B take
+_VECTORS = 4  # int16 samples for A and B
 _MODULUS = 36897
 _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterHeader:
-    """What a parameter file says of its frames.
+    """Header of a parameter file."""
 
-    Attributes
-    ----------
-    kind : str
-        Basic kind and qualifiers such as "MFCC_E_D_A", without `_C` and `_K`.
-    shift : float
-        Seconds from one frame to the next, a multiple of 100 ns.
-    compressed, checked : bool
-        Whether the file is `_C`, and `_K`.
-    little_endian : bool
-    """
-
-    kind: str
-    shift: float = 0.01
+    kind: str  # basic kind and qualifiers such as "MFCC_E_D_A", without `_C` and `_K`
+    shift: float = 0.01  # seconds between frames, a multiple of 100 ns
+    # `compressed`, `checked`: whether the file is `_C`, and `_K`
     compressed: bool = False
     checked: bool = False
     little_endian: bool = False
 
 
 def read_parameters(path: Path | str) -> tuple[np.ndarray, ParameterHeader]:
-    """Frames of a parameter file, float32 (n_frames, n_features), C-contiguous, and its header.
+    """Read the frames of a parameter file, float32 (n_frames, n_features), C-contiguous, and its header.
 
-    The byte order is the one under which the header is one of HTK's and the size it gives is that of the file.
+    The byte order is the one for which the header is valid and matches the size of the file.
 
     Raises
     ------
     CorpusError
-        When the file cannot be read, is no parameter file, a waveform or discrete, of another size than its header
-        says, disagrees with its checksum, or holds values that are not finite or larger than 1e30.
+        If the file is unreadable or not a parameter file, is a waveform or discrete, has a wrong size or checksum, or
+        has values that are not finite or exceed 1e30.
     """
     path = Path(path)
     with open_for_reading(path) as file:
@@ -107,17 +97,16 @@ def read_parameters(path: Path | str) -> tuple[np.ndarray, ParameterHeader]:
 
 
 def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHeader) -> None:
-    """Write frames (n_frames, n_features) as `header` says, whole or not at all.
+    """Write frames (n_frames, n_features) with the given header, atomically.
 
-    Compressed values are at most half a step off, a step being 1/65534 of their column's range. HTK 3.4 reads frames
-    of up to 5000 bytes.
+    Compression errors are at most half a step, a step being 1/65534 of the column's range. HTK 3.4 reads frames of at
+    most 5000 bytes.
 
     Raises
     ------
     CorpusError
-        For what no such file can hold: an unknown kind, a shift that is not between 100 ns and 0.1 s, an array that is
-        no matrix or has too many columns, values that are not finite or larger than 1e30, reflection coefficients of
-        IREFC outside of -1 to 1.
+        For an unknown kind, a shift outside 100 ns to 0.1 s, an array that is not a matrix or has too many columns,
+        values that are not finite or exceed 1e30, or IREFC coefficients outside -1 to 1.
     """
     path = Path(path)
     code = _kind_code(path, header)
@@ -155,9 +144,9 @@ def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHead
 
 
 def htk_checksum(words: np.ndarray) -> int:
-    """HTK's checksum (`_K`) of the uint16 words that follow the header, A and B included, in the order of the file.
+    """Return HTK's checksum (`_K`) of the uint16 words after the header, including A and B, in file order.
 
-    It is the remainder of these words, read as one number of base 65536, by 36897 (HTK's `UpdateCRCC`).
+    It is the remainder of these words, as one number of base 65536, modulo 36897 (HTK's `UpdateCRCC`).
     """
     value = 0
     for start in range(0, len(words), _BLOCK):
@@ -169,7 +158,7 @@ def htk_checksum(words: np.ndarray) -> int:
 
 @lru_cache(maxsize=1)
 def _place_values() -> np.ndarray:
-    """Remainders of 65536 ** (_BLOCK - 1), ..., 65536, 1."""
+    """Return the remainders of 65536 ** (_BLOCK - 1), ..., 65536, 1."""
     values = np.ones(1, np.int64)
     while len(values) < _BLOCK:
         values = np.concatenate((values * pow(65536, len(values), _MODULUS) % _MODULUS, values))
@@ -177,7 +166,7 @@ def _place_values() -> np.ndarray:
 
 
 def _read_header(path: Path, head: bytes, size: int) -> tuple[ParameterHeader, int, int]:
-    """The header, the number of samples, and the bytes of one."""
+    """Return the header, the number of samples, and the bytes per sample."""
     if len(head) < _HEADER_BYTES:
         raise CorpusError(
             f"{path}: has {size} bytes; an HTK parameter file begins with {_HEADER_BYTES}.", code="truncated"
@@ -230,7 +219,7 @@ def _kind_code(path: Path, header: ParameterHeader) -> int:
 
 
 def _scales(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A and B of every column (HTK Book 3.4, section 5.10.1), float32, such that its range becomes -32767 to 32767."""
+    """Return A and B of each column (HTK Book 3.4, section 5.10.1), float32, which map its range to -32767 to 32767."""
     low, high = values.min(axis=0).astype(float), values.max(axis=0).astype(float)
     with np.errstate(all="ignore"):
         a = (2 * _MAX_CODE / (high - low)).astype(np.float32)
@@ -240,7 +229,7 @@ def _scales(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _codes(values: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Rounded codes; those that the rounding of B took out of range are at its end, as far off as float32 itself."""
+    """Return rounded codes, clipped because B is rounded to float32."""
     return np.clip(np.rint(values * a.astype(float) - b.astype(float)), -_MAX_CODE, _MAX_CODE)
 
 

@@ -1,18 +1,18 @@
-"""The one rule for the names of utterances, speakers and recordings.
+"""Valid names of utterances, speakers and recordings.
 
-A name becomes a file's name (TextGrids), a member of an archive (states.npz), the key of a line (lists, CTM, hyp.txt)
-and part of the names of copies (`NAME/CHANGE`, which no name can be). It is checked where it is read, so that none of
-these places can be broken by it, or led out of its directory, hours later.
+Names become file names (TextGrids), archive members (states.npz), keys of lines (lists, CTM, hyp.txt) and prefixes of
+copies (`NAME/CHANGE`, which is not a valid name). Names are checked on reading, so that none can break these formats or
+escape from its directory later.
 """
 
 MAX_NAME_LENGTH = 200
-"""Bytes of UTF-8: a file's name has at most 255, and some are needed for what is put around it."""
+"""Bytes of UTF-8: file names have at most 255, including prefixes and endings."""
 
 
 def fault_in_key(name: str) -> str | None:
-    """Why a line of a list, transcript or CTM file cannot begin with `name`, as the end of a sentence; None if it can.
+    """Return why `name` cannot be a key in lists, transcripts or CTM files, as the end of a sentence, or None.
 
-    What other programs wrote is scored by this rule alone; names that become files have to pass `fault_in_name`.
+    Outputs of other programs only need to satisfy this rule; names of files must pass `fault_in_name`.
     """
     if not name or name.split() != [name]:
         return "must be one word without white space"
@@ -24,7 +24,7 @@ def fault_in_key(name: str) -> str | None:
 
 
 def fault_in_name(name: str) -> str | None:
-    """Why `name` cannot name an utterance or a speaker, as the end of a sentence; None if it can."""
+    """Return why `name` cannot name an utterance or a speaker, as the end of a sentence, or None."""
     fault = fault_in_key(name)
     if fault is not None:
         return fault

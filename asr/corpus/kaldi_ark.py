@@ -1,8 +1,7 @@
 r"""Kaldi archives: float, double and compressed matrices, read without executing or unpickling anything.
 
-Formats: Kaldi's matrix/kaldi-matrix.cc and matrix/compressed-matrix.{h,cc}. A matrix is `\0B`, a token naming
-its type, a header with its size, and its values, little-endian. Every size is checked against the file before
-memory is taken.
+Formats: Kaldi's matrix/kaldi-matrix.cc and matrix/compressed-matrix.{h,cc}. A matrix is `\0B`, a token for its type, a
+header with its size, and its values, little-endian. Sizes are checked against the file before memory is allocated.
 """
 
 import struct
@@ -31,10 +30,10 @@ _REFUSED = {
 
 
 def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
-    """The matrix that begins at byte `offset` of `path`: float32 (n_rows, n_columns), C-contiguous.
+    """Read the matrix at byte `offset` of `path`: float32 (n_rows, n_columns), C-contiguous.
 
-    Raises CorpusError when there is no binary Kaldi matrix there (text archives, pickles, vectors are named),
-    when it is empty, larger than the file, or holds values that are not finite in float32, or larger than 1e8.
+    Raises CorpusError for anything but a binary Kaldi matrix (text archives, pickles and vectors are identified), for
+    empty or truncated matrices, and for values that are not finite in float32 or exceed 1e8.
     """
     path = Path(path)
     with open_for_reading(path) as file:
@@ -48,11 +47,10 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
 
 
 def write_archive(ark_path: Path | str, scp_path: Path | str, items: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write matrices (n_rows, n_columns) as a binary float archive and its index, each whole or not at all.
+    """Write matrices (n_rows, n_columns) as a binary float archive and its index, each atomically.
 
-    The index names the archive relative to the directory above its own (a data directory's convention) where
-    possible. Raises CorpusError for a key that is not one word or occurs twice, and for an array that is not
-    a matrix.
+    If possible, the index has paths relative to the directory above its own, as in data directories. Raises CorpusError
+    for a key with white space, a repeated key, and an array that is not a matrix.
     """
     ark_path, scp_path = Path(ark_path), Path(scp_path)
     name = listed_path(ark_path, scp_path.resolve().parent.parent)
@@ -76,7 +74,7 @@ def write_archive(ark_path: Path | str, scp_path: Path | str, items: Iterable[tu
 
 
 class _Reader:
-    """Reads one matrix at the file's position; `place` names it in messages, `size` is its bytes."""
+    """Reader of one matrix at the file's position; `place` is used in messages, `size` is the file size."""
 
     def __init__(self, file: BinaryIO, place: str, size: int):
         self.file, self.place, self.size = file, place, size

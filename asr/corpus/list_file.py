@@ -1,4 +1,4 @@
-"""The line format shared by Kaldi's list files: a key, white space, and the rest of the line."""
+"""Line format of Kaldi's list files: a key, white space, and the rest of the line."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from discriminants.util.paths import exists, is_dir, is_file
 
 
 class Entry(NamedTuple):
-    """One line of a list file."""
+    """Line of a list file."""
 
     line: int
     value: str
@@ -19,8 +19,8 @@ class Entry(NamedTuple):
 def read_list(path: Path, *, allow_empty: bool = False) -> dict[str, Entry]:
     """Read `path` into a mapping from key to line number and value, in file order, without blank lines.
 
-    Raises CorpusError, naming file and line, for what is no text (see `asr.util.text_lines`), a key without a value
-    (unless `allow_empty`) and a key that occurs twice.
+    Raises CorpusError, with file and line, for invalid text (see `asr.util.text_lines`), a key without a value (unless
+    `allow_empty`) and a repeated key.
     """
     entries: dict[str, Entry] = {}
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
@@ -39,9 +39,9 @@ def read_list(path: Path, *, allow_empty: bool = False) -> dict[str, Entry]:
 
 
 def has_list(path: Path) -> bool:
-    """Return whether the optional list `path` is there.
+    """Return whether the optional list `path` exists.
 
-    Raises CorpusError for what is there and not a regular file: a folder, a pipe, or a link that leads nowhere.
+    Raises CorpusError if it is not a regular file, such as a folder, a pipe, or a broken link.
     """
     if is_file(path):
         return True
@@ -57,7 +57,7 @@ def _kind(path: Path) -> str:
 
 
 def refuse_pipe(path: Path, line: int, key: str, value: str) -> None:
-    """Raise CorpusError when `value` is a shell command ('cmd |', '| cmd') or standard input ('-')."""
+    """Raise CorpusError if `value` is a shell command ('cmd |', '| cmd') or standard input ('-')."""
     if value.endswith("|") or value.startswith("|") or value == "-":
         raise CorpusError(
             f"{path}:{line}: the entry of '{key}' is a pipe ('{value}'); a data directory is data and its "

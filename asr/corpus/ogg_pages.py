@@ -1,17 +1,17 @@
-"""Whether an Ogg file is whole: libsndfile reads the pages that are left of one that was cut, and says nothing."""
+"""Detection of truncated Ogg files, which libsndfile reads without an error."""
 
 from typing import BinaryIO
 
-_MARK = b"OggS\0"  # and the version, of which there is one
-_MAX_PAGE_LENGTH = 65_307  # bytes: 27 of the header, 255 lengths, and as many segments of 255
+_MARK = b"OggS\0"  # with the only version
+_MAX_PAGE_LENGTH = 65_307  # bytes: a header of 27, 255 lengths, and 255 segments of 255
 _HEADER_BYTES = 27
-_N_SEGMENTS = 26  # place in the header
+_N_SEGMENTS = 26  # offset in the header
 
 
 def breaks_off(file: BinaryIO) -> bool:
-    """Whether a file that begins as Ogg ends within a page.
+    """Whether an Ogg file ends within a page.
 
-    That its last page is marked as the end of the stream is not asked for: not all that record live write such a page.
+    An end-of-stream flag is not required, because not all live recorders write it.
     """
     file.seek(0)
     if file.read(len(_MARK)) != _MARK:
@@ -24,5 +24,5 @@ def breaks_off(file: BinaryIO) -> bool:
         return True
     end = _HEADER_BYTES + page[_N_SEGMENTS]
     end += sum(page[_HEADER_BYTES:end])
-    begun = page[end:]  # of another page, or what is no page, such as a tag
+    begun = page[end:]  # the start of another page, or other data such as a tag
     return len(page) < end or (bool(begun) and _MARK.startswith(begun))

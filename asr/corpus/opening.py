@@ -1,4 +1,4 @@
-"""Files that a corpus names, opened: which failures are the file's own, and which the machine's."""
+"""Opening of corpus files, with separate errors for faults of the file and of the machine."""
 
 import errno
 from pathlib import Path
@@ -15,15 +15,15 @@ _OF_THE_FILE = frozenset(
 
 
 def open_for_reading(path: Path) -> BinaryIO:
-    """The file, open.
+    """Open the file.
 
     Raises
     ------
     CorpusError
-        When the file itself is at fault: it is missing, a directory, or may not be read.
+        If the file is missing, a directory, or not readable.
     OSError
-        When the machine is (too many open files, out of memory, an error of the disk or network): another file would
-        fare no better, and this one may be read when the command is run again.
+        For failures of the machine (too many open files, out of memory, disk or network errors), which affect other
+        files too and may be temporary.
     """
     try:
         return path.open("rb")
@@ -32,7 +32,7 @@ def open_for_reading(path: Path) -> BinaryIO:
 
 
 def faulty_file(path: Path, error: OSError) -> CorpusError:
-    """The CorpusError for an OSError that is the file's own fault; any other is raised as it is."""
+    """Return a CorpusError for an OSError caused by the file; raise other errors unchanged."""
     if error.errno not in _OF_THE_FILE:
         raise error
     return CorpusError(f"{path}: cannot be read ({error.strerror}).")

@@ -1,4 +1,4 @@
-"""The sampling rate that suits a corpus whose recordings may have several."""
+"""Sampling rate for a corpus with recordings of several rates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,20 +11,20 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 MAX_USEFUL = 16_000
-"""Hz: speech holds little above half of it, and filters that share a wider band are coarser where it does."""
+"""Hz; speech has little energy above 8 kHz, and a wider band makes the filters coarser."""
 REACHED = 0.9
-"""Part of the audio that has at least the rate chosen; a few files of a lower one do not bring all others down."""
+"""Fraction of the audio that has at least the chosen rate, so that a few files do not lower it."""
 
 
 @dataclass(frozen=True)
 class CorpusRate:
-    """The rate to work at, in Hz, and how many seconds of audio there are of every rate."""
+    """Chosen rate in Hz, and seconds of audio by rate."""
 
     rate: int
     seconds: Mapping[int, float]
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return one line for users."""
         if len(self.seconds) == 1:
             own = next(iter(self.seconds))
             source = ", as the audio" if own == self.rate else f", from audio of {own} Hz"
@@ -39,10 +39,9 @@ def rate_of_corpus(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> CorpusRate | None:
-    """What `sample_rate = "auto"` means for some utterances, by the headers of their files; None without audio.
+    """Return the rate for `sample_rate = "auto"` from the headers of audio files; None without audio.
 
-    The highest rate that nine tenths of the audio reach, and never more than 16 kHz. Files that cannot be read have no
-    say.
+    It is the highest rate reached by 90 % of the audio, at most 16 kHz. Unreadable files are ignored.
     """
     files = [utterance for utterance in utterances if utterance.audio is not None]
     seconds: dict[int, float] = defaultdict(float)
@@ -54,7 +53,7 @@ def rate_of_corpus(
 
 
 def chosen_rate(seconds: Mapping[int, float]) -> CorpusRate:
-    """The choice from seconds of audio by rate."""
+    """Choose the rate from seconds of audio by rate."""
     needed, found = REACHED * sum(seconds.values()), 0.0
     for rate in sorted(seconds, reverse=True):
         found += seconds[rate]

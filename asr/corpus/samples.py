@@ -1,4 +1,4 @@
-"""Samples that a program hands over as an array, as the same mono samples that a file would give."""
+"""Samples given as an array, converted to mono like those of a file."""
 
 from collections.abc import Callable
 from numbers import Real
@@ -18,26 +18,26 @@ _MAX_CHANNELS = 64
 def samples_from_array(
     array: Any, native: Any, *, rate: int, source: str = "the array", observe: Observer | None = None
 ) -> np.ndarray:
-    """Samples as float32 (n,): mono, of full scale 1, at their own rate, `native` Hz, as `read_native` gives them.
+    """Return samples as float32 (n,): mono, full scale 1, at their own rate of `native` Hz, like `read_native`.
 
     Parameters
     ----------
     array : (n,) or (n, n_channels)
         Floating-point numbers of full scale 1, or integers of 16 or 32 bits; channels are averaged.
     native : int
-        Hz; whatever else is given is refused.
+        Rate in Hz; other types are refused.
     rate : int
-        Hz that they are to be converted to; as many as `MAX_SAMPLES` may be left then.
+        Rate in Hz after conversion, which gives at most `MAX_SAMPLES` samples.
     source : str
-        What errors call it.
+        Name in errors.
     observe : callable, optional
         Called with the samples before channels are averaged, float32 (n, n_channels).
 
     Raises
     ------
     CorpusError
-        For an array of another shape or type, without samples or with too many, with values that are not finite or
-        far beyond full scale, and for a rate below 1 or above 768 kHz.
+        For an array of another shape or type, without samples or with too many, with values that are not finite or far
+        beyond full scale, and for a rate below 1 or above 768 kHz.
     """
     if not _is_rate(native):
         shown = str(native) if isinstance(native, Real) else f"{native!r} ({type(native).__name__})"
@@ -48,7 +48,7 @@ def samples_from_array(
         given = np.asarray(array)
     except (TypeError, ValueError) as error:
         raise CorpusError(f"{source}: cannot be made an array of numbers ({error})") from error
-    if given.ndim and len(given) * max(1.0, rate / native) > MAX_SAMPLES:  # before anything is copied
+    if given.ndim and len(given) * max(1.0, rate / native) > MAX_SAMPLES:  # before copies
         raise CorpusError(
             f"{source}: {len(given) / native:.0f} s are too long for one utterance; {MAX_SAMPLES} samples are the "
             "most. Divide it.",
@@ -57,7 +57,7 @@ def samples_from_array(
     channels = _channels(given, source)
     if channels.size:
         check_peak(channels, source)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused later
         samples = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1, dtype=np.float32)
     if not samples.size:
         raise CorpusError(f"{source}: holds no samples.", code="empty-file")
@@ -67,14 +67,14 @@ def samples_from_array(
 
 
 def _is_rate(native: Any) -> bool:
-    rate = native.item() if getattr(native, "shape", None) == () else native  # of NumPy
+    rate = native.item() if getattr(native, "shape", None) == () else native  # NumPy scalars
     if not isinstance(rate, int | float) or isinstance(rate, bool):
         return False
     return LOWEST_RATE <= rate <= MAX_RATE and int(rate) == rate
 
 
 def _channels(array: np.ndarray, source: str) -> np.ndarray:
-    """Float32 (n, n_channels) of full scale 1."""
+    """Return float32 (n, n_channels) of full scale 1."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= _MAX_CHANNELS):
         raise CorpusError(f"{source}: has the shape {array.shape}; (n,) or (n, n_channels) is right.")
     if array.dtype.kind == "f":
@@ -86,7 +86,7 @@ def _channels(array: np.ndarray, source: str) -> np.ndarray:
             f"{source}: holds values of the type {array.dtype}; floating-point numbers of full scale 1 and integers of "
             "16 or 32 bits can be read."
         )
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
-        samples = array.astype(np.float32)  # a copy, and the only one
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused later
+        samples = array.astype(np.float32)  # the only copy
         samples *= np.float32(1.0 / scale)  # exact: a power of two
     return samples[:, None] if array.ndim == 1 else samples

@@ -1,4 +1,4 @@
-"""A corpus as CMU Sphinx keeps it: lists of utterances and transcripts beside a folder of feature files."""
+"""CMU Sphinx corpora: lists of utterances and transcripts, and a folder of feature files."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,34 +18,32 @@ Words = tuple[str, ...]
 def read_sphinx_corpus(
     fileids: Path | str, transcription: Path | str | None, features_root: Path | str, *, speaker_folder: int = 0
 ) -> DataDirectory:
-    """Read the corpus whose utterances the list `fileids` names.
+    """Read the corpus with the utterances in `fileids`.
 
     Parameters
     ----------
     fileids : path
-        A line `speaker/sentence` for every utterance; its id is this path with `-` for `/`.
-    transcription : path, or None where nobody knows the words
-        Lines `WORD WORD (id)`. An id is a fileid or the last part of one. Where the two lists have the same ids line
-        by line, they belong together line by line, as in Sphinx; otherwise an utterance has the transcript of its
-        id. Transcripts of other utterances are passed over.
+        A line `speaker/sentence` for each utterance; its id is this path with `-` for `/`.
+    transcription : path, or None if the words are unknown
+        Lines `WORD WORD (id)`. An id is a fileid or the last part of one. If both lists have the same ids line by line,
+        they are matched by line, as in Sphinx; otherwise by id. Transcripts of other utterances are ignored.
     features_root : path
-        The folder that holds `speaker/sentence.mfc`. Where no name is spelled so, folders and files are compared
-        without letter case.
+        Folder with `speaker/sentence.mfc`. Letter case is ignored without an exact match.
     speaker_folder : int
-        Which folder of a fileid names the speaker: 0 the first, -1 the one that holds the file.
+        Index of the speaker's folder in a fileid: 0 the first, -1 the one with the file.
 
     Returns
     -------
     DataDirectory
-        Its `archive`s are the feature files (see `asr.corpus.feature_file`). An utterance that cannot be used (its
-        file missing or empty, no transcript or one of several, no folder for the speaker, a name against the rule of
-        `asr.corpus.identifiers`) is left out and listed in `problems`.
+        Its `archive`s are the feature files (see `asr.corpus.feature_file`). Unusable utterances (missing or empty
+        file, missing or ambiguous transcript, no speaker's folder, invalid name by `asr.corpus.identifiers`) are listed
+        in `problems`.
 
     Raises
     ------
     CorpusError
-        For a malformed list (file, line and value are named), two fileids that give the same id, and a
-        `features_root` that is no folder.
+        For a malformed list (with file, line and value), two fileids with the same id, and a `features_root` that is
+        not a folder.
     """
     fileids, root = Path(fileids), Path(features_root)
     if not is_dir(root):
@@ -93,7 +91,7 @@ def _utterance(
 
 
 class _Transcripts:
-    """Finds the words of an utterance of `listed` in a transcription."""
+    """Transcripts of the utterances in `listed`."""
 
     def __init__(self, path: Path, listed: Sequence[FileId]):
         self.path = path
@@ -108,7 +106,7 @@ class _Transcripts:
             self.by_folded_id[transcript.id.casefold()].append(transcript)
 
     def of(self, fileid: FileId) -> Words | Fault:
-        """The words, or why there are none."""
+        """Return the words, or why they are missing."""
         if fileid in self.by_line:
             return self.by_line[fileid]
         whole, last = str(fileid.path), fileid.path.name
@@ -139,7 +137,7 @@ def _names(transcript: Transcript, fileid: FileId) -> bool:
 
 
 class _FeatureFiles:
-    """Finds feature files, if need be without letter case."""
+    """Lookup of feature files, case-insensitive if necessary."""
 
     def __init__(self, root: Path):
         self.root = root.absolute()
@@ -147,7 +145,7 @@ class _FeatureFiles:
         self.tree = FoldedTree(self.root)
 
     def find(self, fileid: PurePosixPath) -> Path | Fault:
-        """The utterance's file, or why it cannot be used."""
+        """Return the utterance's file, or why it is unusable."""
         name = f"{fileid}{SPHINX_SUFFIX}"
         exact = self.places.find(str(self.root / name))
         if not isinstance(exact, Fault) or exact.code != "missing-file":

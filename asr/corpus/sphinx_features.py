@@ -1,7 +1,7 @@
-"""Feature files of CMU Sphinx (`.mfc`): cepstra in a plain array behind their count.
+"""CMU Sphinx feature files (`.mfc`): an array of cepstra after their count.
 
-Format: SphinxTrain's and sphinxbase's areadfloat and feat.c. An int32 says how many float32 follow; 13 of them are a
-frame, c0 first. Nothing says the byte order: it is the one in which the count fits the size of the file.
+Format: SphinxTrain's and sphinxbase's areadfloat and feat.c. An int32 is the number of float32 values; each frame has
+13, c0 first. The byte order is the one in which the count fits the file size.
 """
 
 import struct
@@ -19,13 +19,10 @@ _MAX_NUMBERS = 2**31 - 1
 
 
 def read_sphinx_features(path: Path | str, n_coefficients: int = SPHINX_COEFFICIENTS) -> np.ndarray:
-    """The cepstra of a Sphinx feature file: float32 (n_frames, n_coefficients), C-contiguous, n_frames at least 1.
+    """Read the cepstra of a Sphinx feature file: float32 (n_frames, n_coefficients), C-contiguous, n_frames at least 1.
 
-    The file may be of either byte order; where its count fits its size in both, it is taken as big-endian, as
-    Sphinx writes.
-
-    Raises CorpusError when the count of numbers does not fit the size of the file in either order, is 0 or no
-    multiple of `n_coefficients`, and when the values are not finite or larger than 1e8.
+    If the count fits the file size in both byte orders, it is big-endian, as Sphinx writes. Raises CorpusError if the
+    count fits in neither, is 0 or not a multiple of `n_coefficients`, and if values are not finite or exceed 1e8.
     """
     path = Path(path)
     with open_for_reading(path) as file:
@@ -47,10 +44,10 @@ def read_sphinx_features(path: Path | str, n_coefficients: int = SPHINX_COEFFICI
 
 
 def write_sphinx_features(path: Path | str, features: np.ndarray) -> None:
-    """Write `features` (n_frames, n_coefficients) as a Sphinx feature file, big-endian, whole or not at all.
+    """Write `features` (n_frames, n_coefficients) as a Sphinx feature file, big-endian, atomically.
 
-    Raises CorpusError for what `read_sphinx_features` would refuse: no matrix or an empty one, values that are not
-    finite or larger than 1e8, more numbers than the count can say.
+    Raises CorpusError for an array that is not a matrix or is empty or too large, and values that are not finite or
+    exceed 1e8.
     """
     path = Path(path)
     values = np.asarray(features)
@@ -66,7 +63,7 @@ def write_sphinx_features(path: Path | str, features: np.ndarray) -> None:
 
 
 def _count(path: Path, head: bytes, size: int) -> tuple[int, str]:
-    """How many numbers there are, and their byte order as NumPy writes it."""
+    """Return the number of values, and their byte order in NumPy's notation."""
     if len(head) < 4:
         raise CorpusError(
             f"{path}: has {size} bytes; a Sphinx feature file begins with 4 that hold its count of numbers.",
@@ -75,7 +72,7 @@ def _count(path: Path, head: bytes, size: int) -> tuple[int, str]:
     counts = {order: struct.unpack(f"{order}i", head)[0] for order in (">", "<")}
     order = next((order for order, count in counts.items() if 4 + 4 * count == size), None)
     if order is None:
-        # Of the two the smaller that is a count at all is the likelier: the other has its small bytes in front.
+        # The smaller valid count is more likely: in the wrong order its small bytes come first.
         message = min((count for count in counts.values() if count > 0), default=0)
         raise CorpusError(
             f"{path}: the first 4 bytes count {counts['>']} numbers (big-endian) or {counts['<']} (little-endian), "

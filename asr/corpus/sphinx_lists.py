@@ -1,4 +1,4 @@
-"""The lists of a CMU Sphinx corpus: which utterances there are (`.fileids`), and what was said (`.transcription`).
+"""Lists of a CMU Sphinx corpus: utterances (`.fileids`) and transcripts (`.transcription`).
 
 Format: https://cmusphinx.github.io/wiki/tutorialam ("Data preparation").
 """
@@ -18,14 +18,14 @@ _VARIANT = re.compile(r"(.+)\([0-9]+\)")
 
 
 class FileId(NamedTuple):
-    """A line of a `.fileids` list: the path of an utterance below the folder of the features, without extension."""
+    """Line of a `.fileids` list: path of an utterance relative to the folder of features, without extension."""
 
     line: int
     path: PurePosixPath
 
 
 class Transcript(NamedTuple):
-    """A line of a `.transcription` list: words, and an id that is a fileid or the last part of one."""
+    """Line of a `.transcription` list: words, and an id that is a fileid or the last part of one."""
 
     line: int
     id: str
@@ -33,11 +33,10 @@ class Transcript(NamedTuple):
 
 
 def read_fileids(path: Path | str) -> tuple[FileId, ...]:
-    """The utterances that the `.fileids` list `path` names, in its order, without blank lines.
+    """Read the `.fileids` list `path`, in its order, without blank lines.
 
-    Raises CorpusError, naming file and line, for what is no text, a line of several words (the parts of files that
-    Sphinx allows are not supported), an absolute path, one that leads out of its folder (`..`), and one that occurs
-    twice.
+    Raises CorpusError, with file and line, for invalid text, a line of several words (Sphinx's parts of files are not
+    supported), an absolute path, a path that leaves its folder (`..`), and a repeated path.
     """
     found: dict[PurePosixPath, FileId] = {}
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
@@ -64,14 +63,12 @@ def read_fileids(path: Path | str) -> tuple[FileId, ...]:
 
 
 def read_transcription(path: Path | str) -> tuple[Transcript, ...]:
-    """The transcripts of the `.transcription` list `path`, in its order, without blank lines.
+    """Read the `.transcription` list `path`, in its order, without blank lines.
 
-    The marks of beginning, end and silence (`<s>`, `</s>`, `<sil>`, in either letter case) are dropped, and so are
-    those of pronunciation variants: `READ(2)` is `READ`. Ids may occur several times, as the last parts of fileids
-    do: utterances of several speakers have the same sentence's.
+    Marks of beginning, end and silence (`<s>`, `</s>`, `<sil>`, any letter case) and of pronunciation variants are
+    removed: `READ(2)` is `READ`. Ids may be repeated, because several speakers may have the same sentence.
 
-    Raises CorpusError, naming file and line, for what is no text, a line that does not end in an id in brackets, and
-    an id that no list could hold.
+    Raises CorpusError, with file and line, for invalid text, a line without a final id in brackets, and an invalid id.
     """
     transcripts = []
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):

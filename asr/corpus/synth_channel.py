@@ -1,4 +1,4 @@
-"""What lies between a mouth and a recording: the microphone's tilt, background noise, level."""
+"""Simulated recording channel: microphone filter, background noise and level."""
 
 from collections.abc import Sequence
 
@@ -14,17 +14,16 @@ _LOWEST_HZ = 50.0
 def draw_noise(
     kind: str, n_samples: int, rate: int, rng: np.random.Generator, speech: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Noise of unit power, float64 (n_samples,).
+    """Draw noise of unit power, float64 (n_samples,).
 
     Parameters
     ----------
     kind : str
-        `white`; `pink`, whose power falls with 1/f above 50 Hz; `speech-shaped`, which has the long-term
-        spectrum of `speech`; `babble`, the sum of six excerpts of `speech`, reversed in time so that they
-        hold no words.
+        `white`; `pink`, with power 1/f above 50 Hz; `speech-shaped`, with the long-term spectrum of `speech`; `babble`,
+        the sum of six time-reversed excerpts of `speech`, which have no words.
     n_samples : int
     rate : int
-        Samples a second.
+        Sampling rate in Hz.
     rng : Generator
     speech : sequence of float arrays
         Recordings without noise.
@@ -48,35 +47,31 @@ def draw_noise(
 
 
 def add_noise(signal: np.ndarray, noise: np.ndarray, snr_db: float, *, speech_power: float) -> np.ndarray:
-    """`signal` plus `noise` (unit power) at `snr_db` below `speech_power`, the mean square of the speech in
-    `signal`.
-    """
+    """Add `noise` (unit power) at `snr_db` below `speech_power`, the mean square of the speech in `signal`."""
     return signal + noise * np.sqrt(speech_power * 10 ** (-snr_db / 10))
 
 
 def tilt_spectrum(signal: np.ndarray, slope: float) -> np.ndarray:
-    """First-order filter 1 + slope z^-1: a dull microphone for positive slopes, a sharp one for negative
-    ones.
-    """
+    """Apply the filter 1 + slope z^-1: low-pass for positive slopes, high-pass for negative ones."""
     return signal + slope * np.concatenate([[0.0], signal[:-1]])
 
 
 def to_int16(signal: np.ndarray, level_db: float) -> np.ndarray:
-    """Scale to a root mean square `level_db` below full scale, or less where the peak would clip; int16."""
+    """Scale to a root mean square of `level_db` below full scale, or less to avoid clipping; int16."""
     gain = 10 ** (level_db / 20) / np.sqrt(np.mean(signal**2))
     gain = min(gain, 0.99 / np.max(np.abs(signal)))
     return np.round(signal * gain * 32767).astype(np.int16)
 
 
 def _excerpt(speech: Sequence[np.ndarray], n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """A reversed recording of unit power, from a random point on and around, as long as asked."""
+    """Return a time-reversed recording of unit power, from a random point, repeated to the given length."""
     recording = speech[int(rng.integers(len(speech)))]
     turned = np.roll(recording[::-1], rng.integers(len(recording)))
     return np.resize(turned, n_samples) / np.sqrt(np.mean(recording**2))
 
 
 def _long_term_spectrum(speech: Sequence[np.ndarray], rate: int, n_bins: int = 257) -> tuple[np.ndarray, np.ndarray]:
-    """Mean magnitude spectrum over 32 ms frames (at 16 kHz): frequencies and magnitudes, each (n_bins,)."""
+    """Return the mean magnitude spectrum over 32 ms frames (at 16 kHz): frequencies and magnitudes, each (n_bins,)."""
     size = 2 * (n_bins - 1)
     whole = np.concatenate(speech)
     frames = whole[: len(whole) // size * size].reshape(-1, size) * np.hanning(size)

@@ -1,14 +1,12 @@
-"""eSpeak NG through ctypes, in a process of its own.
+"""eSpeak NG through ctypes, in a separate process.
 
-The library keeps its state (jitter phase, noise position) in globals that no call resets, so that the same
-sentence sounds a little different each time. `speak` therefore starts one process per list of sentences: the
-result depends on the list alone. The process runs this very file and imports nothing but the standard
-library, so it starts in a few hundredths of a second, and eSpeak NG, which is under the GPL, never enters the
-process of the recognizer.
+The library keeps state (jitter phase, noise position) in globals that cannot be reset, so a repeated sentence sounds
+different. `speak` therefore starts one process per list of sentences, and the result depends on the list alone. The
+process runs this file and imports only the standard library, so it starts within a few hundredths of a second. eSpeak
+NG, which is under the GPL, is never loaded into the recognizer's process.
 
-Exchange: one JSON object on the standard input; for every sentence a 4-byte little-endian length and 16-bit
-mono samples on the standard output. Names of constants and functions are those of `speak_lib.h` (eSpeak NG
-1.52).
+Protocol: one JSON object on standard input; for each sentence a 4-byte little-endian length and 16-bit mono samples on
+standard output. Names of constants and functions are those of `speak_lib.h` (eSpeak NG 1.52).
 """
 
 import ctypes
@@ -33,7 +31,7 @@ SAMPLE_RATE = 22050
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What to say and how: rate in words a minute (80-450), pitch and range 0-100, volume 0-200.
+    """Text and voice settings: rate in words per minute (80-450), pitch and range 0-100, volume 0-200.
 
     At volume 100 some voices clip.
     """
@@ -46,19 +44,19 @@ class Sentence:
 
 
 def speak(voice: str, sentences: Sequence[Sentence]) -> list[bytes]:
-    """16-bit little-endian mono samples at 22,050 Hz of every sentence.
+    """Return 16-bit little-endian mono samples at 22,050 Hz for each sentence.
 
-    `voice` is a voice of eSpeak NG with an optional variant, e.g. `en-us+f2`. Raises CorpusError when the
-    package espeakng-loader is not installed, when the voice does not exist and when the synthesiser fails.
+    `voice` is a voice of eSpeak NG with an optional variant, e.g. `en-us+f2`. Raises CorpusError if the package
+    espeakng-loader is not installed, the voice does not exist, or the synthesizer fails.
     """
-    from asr.util.errors import CorpusError  # not above: the process below may not find asr
+    from asr.util.errors import CorpusError  # not at module level: the child process may not find asr
 
     if find_spec("espeakng_loader") is None:
         raise CorpusError(
             'making speech needs the package espeakng-loader; install it: pip install "hybrid-asr[synth]"'
         )
     request = json.dumps({"voice": voice, "sentences": [asdict(sentence) for sentence in sentences]})
-    # -P keeps the folder of this file off the module path, where its neighbours could shadow other modules.
+    # -P removes this file's folder from the module path, as its other files could shadow modules.
     process = subprocess.run([sys.executable, "-P", __file__], input=request.encode(), capture_output=True, check=False)
     if process.returncode:
         reason = process.stderr.decode(errors="replace").strip() or f"it ended with status {process.returncode}"
@@ -73,7 +71,7 @@ def speak(voice: str, sentences: Sequence[Sentence]) -> list[bytes]:
 
 
 def _serve() -> None:
-    """The process: read the request, speak every sentence, write the samples."""
+    """Child process: read the request, synthesize each sentence, write the samples."""
     request = json.load(sys.stdin)
     library, chunks, _callback = _start_library()
     if library.espeak_SetVoiceByName(request["voice"].encode()) != 0:
@@ -91,7 +89,7 @@ def _serve() -> None:
 
 
 def _start_library() -> tuple[ctypes.CDLL, list[bytes], Any]:
-    """The initialized library, the list that its callback appends to, and the callback, to be kept."""
+    """Return the initialized library, the list that its callback appends to, and the callback to keep alive."""
     import espeakng_loader
 
     chunks: list[bytes] = []
@@ -111,7 +109,7 @@ def _start_library() -> tuple[ctypes.CDLL, list[bytes], Any]:
     rate = library.espeak_Initialize(AUDIO_OUTPUT_SYNCHRONOUS, 0, data, INITIALIZE_DONT_EXIT)
     if rate != SAMPLE_RATE:
         sys.exit(f"espeak_Initialize answered {rate} instead of the rate {SAMPLE_RATE}")
-    library.espeak_ng_SetRandSeed(ctypes.c_long(0))  # breathy voices: else seeded with the time of day
+    library.espeak_ng_SetRandSeed(ctypes.c_long(0))  # breathy voices are otherwise seeded with the time
     library.espeak_SetSynthCallback(collect)
     return library, chunks, collect
 

@@ -1,11 +1,11 @@
-"""A sentence grammar of templates: reads it, draws sentences from it, and derives its word-pair grammar.
+"""Template grammars of sentences: reading, random sentences, and word-pair grammars.
 
-The file holds rules `<NAME> = alternative | alternative`, continued on lines that begin with `|`; an
-alternative is a row of words and `<NAMES>`, and what stands in square brackets may be left out. There is no
-recursion, so the language is finite.
+The file holds rules `<NAME> = alternative | alternative`, continued on lines that begin with `|`. An alternative is a
+sequence of words and `<NAMES>`; parts in square brackets are optional. Recursion is not allowed, so the language is
+finite.
 
-A word-pair grammar (Price, Fisher, Bernstein & Pallett 1988) allows every pair of neighbouring words that
-some sentence contains, `SENTENCE-END` standing for the end and for the start of a sentence.
+A word-pair grammar (Price, Fisher, Bernstein & Pallett 1988) allows every pair of adjacent words of the sentences;
+`SENTENCE-END` is the start and end of a sentence.
 """
 
 import re
@@ -24,27 +24,27 @@ SENTENCE_END = "SENTENCE-END"
 _START = "<SENTENCE>"
 _RULE = re.compile(r"(<\w+>)\s*=(.*)")
 _SYMBOL = re.compile(r"<\w+>|[A-Z][A-Z'.-]*")
-_MAX_OPTIONS = 8  # of one alternative, which stands for 2 ** 8 rows
-_DEEPEST = 100  # rules within rules
-_MAX_WORDS = 1000  # of a sentence
+_MAX_OPTIONS = 8  # per alternative, which expands to 2 ** 8 sequences
+_DEEPEST = 100  # nesting depth of rules
+_MAX_WORDS = 1000  # per sentence
 
 Alternative = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SentenceGrammar:
-    """Rules by name; names are written `<NAME>`, everything else in an alternative is a word."""
+    """Rules by name; names are written `<NAME>`, all else in an alternative is a word."""
 
     rules: Mapping[str, tuple[Alternative, ...]]
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every word, sorted."""
+        """All words, sorted."""
         symbols = {symbol for alternatives in self.rules.values() for row in alternatives for symbol in row}
         return tuple(sorted(symbols - self.rules.keys()))
 
     def draw(self, rng: np.random.Generator) -> tuple[str, ...]:
-        """One sentence; every alternative of a rule is equally likely."""
+        """Draw a sentence; the alternatives of a rule are equally likely."""
         return tuple(self._expand(_START, rng))
 
     def _expand(self, symbol: str, rng: np.random.Generator) -> Iterator[str]:
@@ -56,7 +56,7 @@ class SentenceGrammar:
             yield from self._expand(part, rng)
 
     def word_pairs(self) -> dict[str, tuple[str, ...]]:
-        """Successors of every word and of SENTENCE-END, sorted."""
+        """Return the sorted successors of each word and of SENTENCE-END."""
         first = self._edge_words(0)
         last = self._edge_words(-1)
         successors: dict[str, set[str]] = {word: set() for word in (*self.words, SENTENCE_END)}
@@ -71,7 +71,7 @@ class SentenceGrammar:
         return {word: tuple(sorted(following)) for word, following in sorted(successors.items())}
 
     def _edge_words(self, edge: int) -> dict[str, set[str]]:
-        """The words that every rule can begin (edge 0) or end (edge -1) with."""
+        """Return the possible first (edge 0) or last (edge -1) words of each rule."""
         found: dict[str, set[str]] = {}
         for name in _in_order(self.rules):
             symbols = {row[edge] for row in self.rules[name]}
@@ -82,9 +82,9 @@ class SentenceGrammar:
 def read_sentence_grammar(path: Path | str) -> SentenceGrammar:
     """Read a sentence grammar.
 
-    Raises GrammarError, with file and line, for what is not a rule, a name without a rule, a rule defined
-    twice, unused or recursive, an alternative without words or with too many options, and for rules that make
-    sentences of more than 1000 words or lead through more than 100 others.
+    Raises GrammarError, with file and line, for an invalid line, a missing, duplicate, unused or recursive rule, an
+    alternative without words or with too many options, sentences of more than 1000 words, and more than 100 nested
+    rules.
     """
     path = Path(path)
     rules: dict[str, list[Alternative]] = {}
@@ -115,7 +115,7 @@ def read_sentence_grammar(path: Path | str) -> SentenceGrammar:
 
 
 def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
-    """The rows that an alternative with optional parts stands for, the longest first."""
+    """Yield the expansions of an alternative's optional parts, the longest first."""
     pieces = re.findall(r"\[([^][]*)\]|([^][]+)", alternative)
     if "".join(f"[{option}]" if option else fixed for option, fixed in pieces) != alternative:
         raise GrammarError(f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'")
@@ -165,6 +165,6 @@ def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> No
 
 
 def _in_order(rules: Mapping[str, tuple[Alternative, ...]]) -> list[str]:
-    """Rule names, each after the rules that it uses."""
+    """Return the rule names in dependency order."""
     graph = {name: {symbol for row in rows for symbol in row if symbol in rules} for name, rows in rules.items()}
     return list(TopologicalSorter(graph).static_order())

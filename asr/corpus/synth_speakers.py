@@ -1,6 +1,6 @@
-"""Artificial speakers: an accent of English, a variant of the voice, a vocal tract, a speaking rate and a pitch.
+"""Artificial speakers: English accent, voice variant, vocal tract, speaking rate and pitch.
 
-Those of "train" and of "test" share neither accent nor variant; "all" is the population of both.
+The splits "train" and "test" have disjoint accents and variants; "all" is the union of both.
 """
 
 import math
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Names of eSpeak NG: languages, and variants in `voices/!v`; whispered and clipping ones are left out.
+# eSpeak NG's names of languages, and of variants in `voices/!v` without whispered and clipping ones.
 ACCENTS: Mapping[str, tuple[str, ...]] = {
     "train": ("en-us", "en-gb-scotland", "en-gb-x-rp", "en-029", "en"),
     "test": ("en-us-nyc", "en-gb-x-gbcwmd", "en-gb-x-gbclan"),
@@ -25,9 +25,9 @@ VARIANTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """One artificial speaker; rate in words a minute, pitch and range on eSpeak NG's scale of 0 to 100.
+    """An artificial speaker; rate in words per minute, pitch and range on eSpeak NG's scale of 0 to 100.
 
-    Formants and pitch are `formants` times the voice's own: vocal tracts differ in length.
+    `formants` is a factor on the voice's formants and pitch, for the length of the vocal tract.
     """
 
     id: str
@@ -49,10 +49,10 @@ def draw_speakers(
     pitch_range: tuple[float, float],
     formants: tuple[float, float] | None = None,
 ) -> tuple[Speaker, ...]:
-    """Speakers of `split` ("train", "test" or "all"): men and women in turn, rate, pitch, range and formants uniform
-    between the bounds; without bounds of the formants they are the voices' own, and nothing is drawn for them.
+    """Draw speakers of `split` ("train", "test" or "all"), alternating men and women.
 
-    Neither sex repeats a voice before each of its variants has been heard with each accent.
+    Rate, pitch, range and formants are uniform between the bounds. Without bounds, formants are the voices' own,
+    without a random draw. For each sex, no voice is repeated before all combinations of variants and accents are used.
     """
     splits = tuple(ACCENTS) if split == "all" else (split,)
     accents = [str(accent) for accent in rng.permutation([accent for one in splits for accent in ACCENTS[one]])]
@@ -78,6 +78,6 @@ def draw_speakers(
 
 
 def _voice(accents: Sequence[str], variants: Sequence[str], turn: int) -> str:
-    """Step through accents and variants together; when the pairs would repeat, shift the accents by one."""
+    """Return the voice of a turn: advance accents and variants together, and shift accents when pairs would repeat."""
     shift = turn // math.lcm(len(accents), len(variants))
     return f"{accents[(turn + shift) % len(accents)]}+{variants[turn % len(variants)]}"

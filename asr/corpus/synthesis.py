@@ -1,9 +1,8 @@
-"""The quickstart's corpus: artificial speakers read sentences of a naval resource-management kind.
+"""Synthetic corpus of the quickstart: artificial speakers read naval resource-management sentences.
 
-Speech comes from eSpeak NG (`asr.corpus.synth_espeak`), sentences from `data/naval/sentences.txt`; a
-microphone, noise and levels make it harder. The result is a directory with Kaldi data directories `train` and
-`test`, the audio as 16-bit FLAC, the lexicon, the word-pair grammar, and `corpus.json`, which says how it was
-made.
+Speech is from eSpeak NG (`asr.corpus.synth_espeak`), sentences are from `data/naval/sentences.txt`; microphone, noise
+and levels are simulated. The result is a directory with Kaldi data directories `train` and `test`, audio as 16-bit
+FLAC, lexicon, word-pair grammar, and a description in `corpus.json`.
 """
 
 import hashlib
@@ -39,28 +38,25 @@ class CorpusSettings:
     Attributes
     ----------
     seed : int
-        The corpus is the same, byte for byte, for the same settings (and versions of eSpeak NG, soxr and
-        libsndfile).
+        The same settings (and versions of eSpeak NG, soxr and libsndfile) give identical bytes.
     n_train_speakers, n_train_utterances, n_test_speakers, n_test_utterances : int
         Speakers, and utterances over all speakers.
     snr_db : interval
-        Power of the speech over that of the noise in decibels, drawn for every utterance. The first knob of
-        difficulty.
+        Signal-to-noise ratio in dB, drawn for each utterance; the main control of difficulty.
     noises : tuple of str
-        Kinds of noise, one drawn for every utterance; see `asr.corpus.synth_channel.draw_noise`.
+        Kinds of noise, one drawn for each utterance; see `asr.corpus.synth_channel.draw_noise`.
     rate_wpm, pitch, pitch_range : interval
-        Of the speakers; words a minute, and eSpeak NG's scales of 0 to 100.
+        Of the speakers: words per minute, and eSpeak NG's scales of 0 to 100.
     rate_spread, pitch_spread : float
-        Standard deviation, as a fraction, by which a speaker's rate and pitch vary from utterance to
-        utterance.
+        Relative standard deviation of a speaker's rate and pitch over utterances.
     spectral_slope : interval
-        Coefficient of every speaker's microphone filter; see `asr.corpus.synth_channel.tilt_spectrum`.
+        Coefficient of each speaker's microphone filter; see `asr.corpus.synth_channel.tilt_spectrum`.
     level_db : interval
-        Root mean square below full scale of every utterance.
+        Root mean square below full scale of each utterance.
     silence_s : interval
-        Length in seconds of the noise before and after the speech.
+        Seconds of noise before and after the speech.
     sample_rate : int
-        Of the audio files, Hz.
+        Rate of the audio files in Hz.
     """
 
     seed: int = 0
@@ -81,7 +77,7 @@ class CorpusSettings:
     sample_rate: int = 16000
 
     def digest(self) -> str:
-        """Eight hexadecimal digits that differ between different settings."""
+        """Return eight hexadecimal digits that identify the settings."""
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -107,7 +103,7 @@ class CorpusSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What one speaker says: the unit of parallel work, which depends on nothing else."""
+    """Sentences of one speaker: an independent unit of parallel work."""
 
     speaker: Speaker
     split: str
@@ -128,22 +124,21 @@ def make_naval_corpus(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Path:
-    """Make the corpus in `directory`, which must not exist yet and appears when the corpus is whole.
+    """Create the corpus in `directory`, which must not exist; it is created atomically.
 
     Parameters
     ----------
     directory : path
     settings : CorpusSettings, optional
     jobs : int
-        Speakers made at a time; the corpus does not depend on it.
+        Number of parallel speakers; the corpus does not depend on it.
     progress : callable, optional
         Called with the number of utterances written so far.
 
     Returns
     -------
     Path
-        `directory`, which holds `train/`, `test/`, `audio/`, `lexicon.txt`, `wordpair.txt`, `phones.txt` and
-        `corpus.json`.
+        `directory`, with `train/`, `test/`, `audio/`, `lexicon.txt`, `wordpair.txt`, `phones.txt` and `corpus.json`.
 
     Raises
     ------
@@ -180,7 +175,6 @@ def make_naval_corpus(
 
 
 def _plan(settings: CorpusSettings, grammar: SentenceGrammar) -> list[_Session]:
-    """Who says what; no sentence comes twice."""
     seeds = np.random.SeedSequence(settings.seed).spawn(2)
     said: set[tuple[str, ...]] = set()
     sessions = []
@@ -211,7 +205,6 @@ def _new_sentence(grammar: SentenceGrammar, said: set[tuple[str, ...]], rng: np.
 
 
 def _record(session: _Session, directory: Path, settings: CorpusSettings) -> int:
-    """Write the audio files of one speaker; returns their number."""
     import soundfile
 
     recordings = record_speaker(session.speaker, session.sentences, settings, session.seed)
@@ -225,7 +218,7 @@ def _record(session: _Session, directory: Path, settings: CorpusSettings) -> int
 def record_speaker(
     speaker: Speaker, sentences: Sequence[Sequence[str]], settings: CorpusSettings, seed: np.random.SeedSequence
 ) -> list[np.ndarray]:
-    """What one speaker says, as it is recorded: int16 (n_samples,) at `settings.sample_rate` for every sentence.
+    """Return a speaker's recordings: int16 (n_samples,) at `settings.sample_rate` for each sentence.
 
     Raises CorpusError if eSpeak NG is missing or fails.
     """
@@ -244,7 +237,7 @@ def record_speaker(
     slope = rng.uniform(*settings.spectral_slope)
     speech = []
     for samples in speak(speaker.voice, requests):
-        # Read faster or slower than it was made, which moves formants and pitch; the rate asked for makes up for that.
+        # Resampling shifts formants and pitch; the requested rate compensates for the change of duration.
         dry = soxr.resample(np.frombuffer(samples, "<i2") / 32768, SAMPLE_RATE * speaker.formants, settings.sample_rate)
         speech.append(tilt_spectrum(dry, slope))
     return [_soil(dry, speech, settings, rng) for dry in speech]
@@ -257,7 +250,7 @@ def _vary(value: float, spread: float, bounds: tuple[int, int], rng: np.random.G
 def _soil(
     dry: np.ndarray, speech: Sequence[np.ndarray], settings: CorpusSettings, rng: np.random.Generator
 ) -> np.ndarray:
-    """Silence around, noise under, and a level for one recording; int16."""
+    """Add silence and noise to a recording, and set its level; int16."""
     before, after = (int(rng.uniform(*settings.silence_s) * settings.sample_rate) for _ in range(2))
     signal = np.pad(dry, (before, after))
     kind = settings.noises[rng.integers(len(settings.noises))]
@@ -274,7 +267,6 @@ def _utterances(sessions: Iterable[_Session], directory: Path) -> Iterator[Utter
 
 
 def _describe(path: Path, settings: CorpusSettings, sessions: Sequence[_Session]) -> None:
-    """Settings and speakers as sorted JSON."""
     description = {
         "settings": asdict(settings),
         "speakers": [asdict(session.speaker) for session in sessions],

@@ -1,4 +1,4 @@
-"""Writing Kaldi data directories."""
+"""Writing of Kaldi data directories."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,10 +15,10 @@ def write_data_directory(
 ) -> None:
     """Write a data directory: utt2spk, spk2utt, text, spk2gender, and wav.scp with segments, or feats.scp.
 
-    Files below the directory above `directory` are named relative to it, others by their absolute path.
-    `text` is written when the utterances have transcripts. The list of sources is written last, so that a
-    directory that has it is whole. Raises CorpusError for duplicates, for keys with white space, and for a
-    mixture of utterances with and without transcripts or with audio and with features.
+    Paths are relative to the directory above `directory` if possible, otherwise absolute. `text` is written if the
+    utterances have transcripts. The list of sources is written last, as a mark of completeness. Raises CorpusError for
+    duplicates, keys with white space, and mixtures of utterances with and without transcripts, or with audio and
+    features.
     """
     directory = Path(directory)
     ordered = sorted(utterances, key=lambda utterance: utterance.id)
@@ -48,7 +48,7 @@ def write_data_directory(
 
 
 def listed_path(path: Path, above: Path) -> str:
-    """`path` as a list file names it: relative to `above` when it lies below it, else absolute."""
+    """Return `path` for a list file: relative to `above` if it is inside, else absolute."""
     absolute = path.resolve()
     return absolute.relative_to(above).as_posix() if absolute.is_relative_to(above) else str(absolute)
 
