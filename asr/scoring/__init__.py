@@ -1,1 +1,1 @@
-"""Word error rates: alignment, counts per utterance and speaker, confidence, aligned transcripts."""
+"""Word error rates: alignment, counts per utterance and speaker, confidence intervals, aligned transcripts."""

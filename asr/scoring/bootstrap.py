@@ -1,4 +1,4 @@
-"""Bootstrap confidence of error rates (Bisani and Ney, ICASSP 2004), redrawing utterances or speakers."""
+"""Bootstrap confidence intervals of error rates (Bisani and Ney, ICASSP 2004), over utterances or speakers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from asr.util.errors import CorpusError
 Unit = Literal["utterance", "speaker"]
 
 MIN_SPEAKERS = MIN_UTTERANCES = 5
-"""That are redrawn for an interval: fewer say nothing of others."""
+"""Minimum number of units for an interval."""
 
-_BLOCK = 1 << 20  # draws held in memory at a time
+_BLOCK = 1 << 20  # draws in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A word error rate (or difference of two) in % with its bootstrap confidence interval [low, high]."""
+    """Word error rate (or difference of two) in % with its bootstrap confidence interval [low, high]."""
 
     value: float
     low: float
@@ -30,12 +30,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """System A beside system B on the same utterances.
+    """Comparison of systems A and B on the same utterances.
 
     Attributes
     ----------
-    difference : WER of A minus WER of B, in percentage points, with its interval
-    probability_a_better : share of redrawn test sets on which A makes fewer errors than B; ties count half
+    difference : Interval
+        WER of A minus WER of B, in percentage points.
+    probability_a_better : float
+        Fraction of bootstrap samples in which A makes fewer errors than B; ties count half.
     """
 
     difference: Interval
@@ -50,18 +52,18 @@ def wer_interval(
     seed: int = 0,
     unit: Unit = "utterance",
 ) -> Interval:
-    """Percentile bootstrap interval of the word error rate.
+    """Return the percentile bootstrap interval of the word error rate.
+
+    Raises CorpusError without reference words.
 
     Parameters
     ----------
-    level : share of the redrawn word error rates inside the interval, 0 < level < 1
-    replicates : number of test sets drawn, with replacement, each of as many units as the real one
-    unit : what is drawn; "speaker" allows for the errors of one speaker going together
-
-    Raises
-    ------
-    CorpusError
-        When there are no reference words.
+    level : float
+        Coverage of the interval, 0 < level < 1.
+    replicates : int
+        Number of bootstrap samples, each with as many units as the test set.
+    unit : "utterance" or "speaker"
+        Resampling unit; "speaker" accounts for the correlation of a speaker's errors.
     """
     counts = _counts_per_unit([report], unit)
     rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
@@ -69,7 +71,7 @@ def wer_interval(
 
 
 def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
-    """Return the interval that other utterances would give, in brackets, or why there is none."""
+    """Return the bootstrap interval over utterances in brackets, or why it is missing."""
     spoken = sum(utterance.counts.words > 0 for utterance in report.utterances)
     if spoken < MIN_UTTERANCES:
         return f"[no interval: utterances with words are {spoken}, and {MIN_UTTERANCES} or more are needed]"
@@ -78,7 +80,7 @@ def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
 
 
 def over_speakers(report: ScoreReport, level: float = 0.95) -> str:
-    """Return a sentence with the interval that other speakers would give, or why there is none."""
+    """Return a sentence with the bootstrap interval over speakers, or why it is missing."""
     if not report.words:
         return "Speakers: no interval, because the references have no words"
     speakers = len(report.speakers())
@@ -91,7 +93,7 @@ def over_speakers(report: ScoreReport, level: float = 0.95) -> str:
 def wer_standard_error(
     report: ScoreReport, *, replicates: int = 10_000, seed: int = 0, unit: Unit = "utterance"
 ) -> float:
-    """Standard deviation of the redrawn word error rates, in percentage points; parameters and errors as above."""
+    """Return the bootstrap standard error of the word error rate in percentage points; see `wer_interval`."""
     counts = _counts_per_unit([report], unit)
     rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
     return float(100.0 * rates.std())
@@ -106,14 +108,9 @@ def compare_systems(
     seed: int = 0,
     unit: Unit = "utterance",
 ) -> Comparison:
-    """Paired bootstrap of two systems, scored on the same redrawn test sets (Bisani and Ney, section 3).
+    """Compare two systems by a paired bootstrap (Bisani and Ney, section 3); parameters as in `wer_interval`.
 
-    Parameters are those of `wer_interval`.
-
-    Raises
-    ------
-    CorpusError
-        When the two reports do not cover the same references, or there are no reference words.
+    Raises CorpusError if the reports have different references, or no reference words.
     """
     references = [[(u.id, u.speaker, u.counts.words) for u in report.utterances] for report in (a, b)]
     if references[0] != references[1]:
@@ -130,7 +127,7 @@ def compare_systems(
 
 
 def _counts_per_unit(reports: list[ScoreReport], unit: Unit) -> NDArray[np.int64]:
-    """(n_units, n_systems + 1): errors of each system, then reference words."""
+    """Return (n_units, n_systems + 1): errors of each system, then reference words."""
     columns = [[u.counts.errors for u in report.utterances] for report in reports]
     columns.append([u.counts.words for u in reports[0].utterances])
     counts = np.array(columns, dtype=np.int64).T
@@ -147,7 +144,7 @@ def _counts_per_unit(reports: list[ScoreReport], unit: Unit) -> NDArray[np.int64
 def _redraw(
     counts: NDArray[np.int64], replicates: int, seed: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield blocks of (errors (n, n_systems), words (n,)) of redrawn test sets that have a word."""
+    """Yield blocks of (errors (n, n_systems), words (n,)) of bootstrap samples with at least one word."""
     generator = np.random.default_rng(seed)
     n_units = len(counts)
     block = max(1, _BLOCK // n_units)

@@ -1,4 +1,4 @@
-"""Reading transcripts for scoring: Kaldi `text` and `hyp.txt`, NIST `.trn`, and HTK master label files."""
+"""Reading of transcripts for scoring: Kaldi `text` and `hyp.txt`, NIST `.trn`, and HTK master label files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _OTHER_BEGINNINGS = {
     "utterance\trank\t": "a list of the best sentences",
     "utterance\tcode\t": "a list of utterances left out",
 }
-"""First characters of files that are not transcripts, and the kind of each."""
+"""Beginnings of files that are not transcripts, and their formats."""
 
 
 def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> dict[str, tuple[str, ...]]:
@@ -38,22 +38,23 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
 
     Parameters
     ----------
-    path : UTF-8 text, an utterance a line; blank lines are passed over, and comments (`;;`) of trn files
-    format : "kaldi" for `utterance-id word word`, "trn" for `word word (utterance-id)`; "mlf" for labels of HTK
-        (see `asr.alignment.htk_labels`); "auto" takes the file as mlf when it begins with `#!MLF!#`, and as trn when
-        every line ends in an utterance id in parentheses
+    path : path
+        UTF-8 text with one utterance per line; blank lines and comments (`;;`) of trn files are ignored.
+    format : "kaldi", "trn", "mlf" or "auto"
+        "kaldi": `utterance-id word word`; "trn": `word word (utterance-id)`; "mlf": HTK labels (see
+        `asr.alignment.htk_labels`). "auto": mlf if the file begins with `#!MLF!#`, trn if all lines end with an
+        utterance id in parentheses, else Kaldi.
 
     Returns
     -------
-    dict : utterance id -> words, in the order of the file; an utterance may have no words
+    dict : utterance id -> words, in file order; words may be empty
 
     Raises
     ------
     CorpusError
-        When the file is no text (see `asr.util.text_lines`), or a line, which is named, is malformed, repeats an
-        utterance or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for
-        files whose times, paths and marks would be words: CTM, STM, RTTM, labels, segments, wav.scp, TextGrid,
-        subtitles, XML, JSON, lattices.
+        If the file is not text (see `asr.util.text_lines`), or a line is malformed, repeats an utterance or has an
+        invalid id (such as `;;` or unprintable characters). With "auto" also for other formats: CTM, STM, RTTM, labels,
+        segments, wav.scp, TextGrid, subtitles, XML, JSON, lattices.
     """
     path = Path(path)
     text_lines = read_text_lines(path, CorpusError)
@@ -85,9 +86,9 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
 
 
 def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]) -> None:
-    """Write `utterance-id word word` lines sorted by utterance id, as Kaldi's `text` and our `hyp.txt`.
+    """Write sorted lines `utterance-id word word`, as in Kaldi's `text` and `hyp.txt`.
 
-    Raises CorpusError for an utterance or a word that would not be read back, before anything is written.
+    Raises CorpusError, before writing, for an utterance or word that could not be read back.
     """
     for id, words in transcripts.items():
         fault = fault_in_key(id)
@@ -103,8 +104,8 @@ def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]
 def read_utt2spk(path: Path | str) -> dict[str, str]:
     """Read `utterance-id speaker-id` lines.
 
-    Raises CorpusError, naming file and line, where a line has not exactly two fields, a name that could begin no line
-    (`;;`, what cannot be printed), or repeats an utterance.
+    Raises CorpusError, with file and line, for lines without exactly two fields, invalid names (such as `;;` or
+    unprintable characters), and repeated utterances.
     """
     path = Path(path)
     speakers: dict[str, str] = {}
@@ -121,7 +122,6 @@ def read_utt2spk(path: Path | str) -> dict[str, str]:
 
 
 def _numbered_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """The lines that are not blank, with their numbers."""
     stripped = enumerate(map(str.strip, lines), 1)
     return [(number, line) for number, line in stripped if line]
 
@@ -190,12 +190,12 @@ _OTHER_ROWS = {
     "a list of segments (name, recording, start, end)": _is_of_segments,
     "a list of files, such as wav.scp": _is_of_files,
 }
-"""Kinds of files without transcripts, and the test that nearly every line of such a file passes."""
+"""Formats without transcripts, and tests that nearly all their lines pass."""
 _NEARLY_ALL = 0.9
 
 
 def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:
-    """All lines end in '(id)': trn; few do: Kaldi, '(noise)' is a word; most do: a malformed trn file."""
+    """Guess the format from the share of lines that end with '(id)'. All: trn; few: Kaldi; most: a malformed trn."""
     matches = [_TRN_LINE.fullmatch(line) for _, line in lines]
     n_trn = sum(match is not None for match in matches)
     if lines and n_trn == len(lines):

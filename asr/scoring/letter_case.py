@@ -1,4 +1,4 @@
-"""Words that differ from what was said in letter case alone."""
+"""Comparison of transcripts without letter case."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,12 +8,12 @@ Transcripts = Mapping[str, Sequence[str]]
 
 
 def without_case(transcripts: Transcripts) -> dict[str, tuple[str, ...]]:
-    """The transcripts with every word in one letter case (Unicode's case folding)."""
+    """Return the transcripts with case-folded words (Unicode)."""
     return {name: tuple(word.casefold() for word in words) for name, words in transcripts.items()}
 
 
 def case_hint(report: ScoreReport, references: Transcripts, hypotheses: Transcripts) -> str:
-    """A sentence if at least half of the errors of a report vanish when letter case is ignored; empty otherwise."""
+    """Return a hint if at least half of the errors vanish without letter case; otherwise ""."""
     said = {word for words in references.values() for word in words}
     folded = {word.casefold() for word in said}
     strange = {word for words in hypotheses.values() for word in words} - said

@@ -1,4 +1,4 @@
-"""Word errors of the same utterances counted again and again, as searches or weights are tried."""
+"""Repeated counting of word errors for the same references, with a cache."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,20 +10,14 @@ from asr.scoring.wer import align_words, count_errors
 
 @dataclass
 class RepeatedCounts:
-    """Counts errors against the same references; what was recognized before is not aligned again.
-
-    Attributes
-    ----------
-    references : mapping of utterance to words
-    known : dict
-        Errors, and insertions less deletions, of every utterance and hypothesis so far.
-    """
+    """Error counts against fixed references; results for earlier hypotheses are cached."""
 
     references: Mapping[str, Sequence[str]]
     known: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
+    """errors, and insertions minus deletions, by utterance and hypothesis"""
 
     def errors(self, hypotheses: Mapping[str, tuple[str, ...]]) -> np.ndarray:
-        """Errors, and insertions less deletions, int64 (2, n_utterances), in the order of the references."""
+        """Return errors, and insertions minus deletions, int64 (2, n_utterances), in the order of the references."""
         counts = np.zeros((2, len(self.references)), np.int64)
         for number, (name, words) in enumerate(self.references.items()):
             key = name, hypotheses[name]

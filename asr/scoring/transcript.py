@@ -1,4 +1,4 @@
-"""Aligned transcripts and the table of speakers, laid out as NIST sclite writes them (`.pra` and `.sys`)."""
+"""Aligned transcripts and speaker tables in the layout of NIST sclite (`.pra` and `.sys`)."""
 
 import unicodedata
 
@@ -8,7 +8,7 @@ from asr.scoring.wer import ErrorCounts, Pair, ScoreReport, UtteranceScore
 
 
 def aligned_transcripts(report: ScoreReport) -> str:
-    """All utterances in sclite's `.pra` layout, grouped by speaker."""
+    """Format all utterances in sclite's `.pra` layout, grouped by speaker."""
     lines = ["", "\t\tDUMP OF SYSTEM ALIGNMENT STRUCTURE", ""]
     of_speaker: dict[str, list[UtteranceScore]] = {}
     for utterance in report.utterances:
@@ -20,10 +20,10 @@ def aligned_transcripts(report: ScoreReport) -> str:
 
 
 def aligned_transcript(utterance: UtteranceScore) -> str:
-    """One utterance: id, scores, and REF, HYP and Eval lines in columns.
+    """Format one utterance: id, scores, and REF, HYP and Eval lines in columns.
 
-    Right words stand in lower case, errors in upper case; asterisks stand where a word is missing, and the
-    Eval line marks the column with S, D or I.
+    Correct words are in lower case, errors in upper case; asterisks mark a missing word, and the Eval line marks errors
+    with S, D or I.
     """
     counts = utterance.counts
     columns = [_column(pair) for pair in utterance.pairs]
@@ -51,13 +51,13 @@ def _column(pair: Pair) -> tuple[str, str, str]:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal that `text` takes: none for a combining mark, two for a wide character."""
+    """Return the terminal width of `text`: combining marks take 0 columns, wide characters 2."""
     narrow = [char for char in text if not unicodedata.combining(char)]
     return len(narrow) + sum(unicodedata.east_asian_width(char) in "WF" for char in narrow)
 
 
 def speaker_summary(report: ScoreReport, *, title: str = "Word errors") -> str:
-    """Rates of every speaker in %, with sum, mean, deviation and median, in sclite's `.sys` layout."""
+    """Format error rates of each speaker in %, with sum, mean, deviation and median, in sclite's `.sys` layout."""
     speakers = report.speakers()
     body = [_row(s.speaker, s.counts) for s in speakers]
     total = [_row("Sum/Avg", report.totals)]

@@ -1,4 +1,4 @@
-"""Word error rate: minimum-edit-distance alignment of hypotheses with references, and its counts."""
+"""Word error rate: alignment of hypotheses with references by minimum edit distance, and error counts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +11,17 @@ from kaldialign import align
 from asr.util.errors import CorpusError
 
 Pair = tuple[str | None, str | None]
-"""One column of an alignment: (reference word, hypothesis word); None where there is no word."""
+"""Column of an alignment: (reference word, hypothesis word); None for a gap."""
 
 MAX_COMPARISONS = 10_000**2
-"""Pairs of words; an hour of speech has as many words as its root, and takes seconds and 400 MB."""
+"""Maximum product of lengths, about one hour of speech, which takes seconds and 400 MB."""
 
-_GAP = ""  # no word is empty, so the gap cannot be mistaken for one
+_GAP = ""  # words are never empty
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorCounts:
-    """Reference words and sentences, and the errors made on them; counts add up with `+`."""
+    """Numbers of reference words, sentences and errors; counts can be added with `+`."""
 
     words: int = 0
     substitutions: int = 0
@@ -47,12 +47,12 @@ class ErrorCounts:
 
     @property
     def correct(self) -> int:
-        """Reference words recognized as they are."""
+        """Correctly recognized reference words."""
         return self.words - self.substitutions - self.deletions
 
     @property
     def wer(self) -> float:
-        """(S + D + I) / N in %; without reference words nan, or infinite if words were inserted."""
+        """(S + D + I) / N in %; without reference words nan, or infinite with insertions."""
         return self.percent(self.errors)
 
     @property
@@ -62,7 +62,7 @@ class ErrorCounts:
 
     @property
     def ser(self) -> float:
-        """Sentence error rate in %: the share of utterances with at least one word wrong."""
+        """Sentence error rate in %: share of utterances with at least one error."""
         return 100.0 * self.wrong_sentences / self.sentences if self.sentences else nan
 
     def percent(self, count: int) -> float:
@@ -74,7 +74,7 @@ class ErrorCounts:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceScore:
-    """One utterance: its alignment with the reference and the counts that follow from it."""
+    """Alignment of one utterance, and its counts."""
 
     id: str
     speaker: str
@@ -84,7 +84,7 @@ class UtteranceScore:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerScore:
-    """The counts of one speaker's utterances."""
+    """Counts of one speaker's utterances."""
 
     speaker: str
     counts: ErrorCounts
@@ -92,7 +92,7 @@ class SpeakerScore:
 
 @dataclass(frozen=True, slots=True)
 class Unpaired:
-    """An utterance that has only a reference or only a hypothesis, and what scoring made of it."""
+    """Utterance with only a reference or only a hypothesis, and its treatment in scoring."""
 
     utterance_id: str
     reason: str
@@ -100,7 +100,7 @@ class Unpaired:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """Scores of a set of utterances, sorted by id.
+    """Scores of utterances, sorted by id.
 
     Attributes
     ----------
@@ -150,17 +150,17 @@ class ScoreReport:
 
     @property
     def deletions(self) -> int:
-        """Reference words with nothing recognized in their place, D."""
+        """Reference words without a recognized word, D."""
         return self.totals.deletions
 
     @property
     def insertions(self) -> int:
-        """Recognized words with no reference word in their place, I."""
+        """Recognized words without a reference word, I."""
         return self.totals.insertions
 
     @property
     def problems(self) -> tuple[Unpaired, ...]:
-        """Every utterance that has only a reference or only a hypothesis."""
+        """Utterances with only a reference or only a hypothesis."""
         missing = [Unpaired(id, "no hypothesis, so its words count as deleted") for id in self.missing]
         extra = [Unpaired(id, "hypothesis without reference, so it is not scored") for id in self.extra]
         return (*missing, *extra)
@@ -173,12 +173,12 @@ class ScoreReport:
         return tuple(SpeakerScore(speaker, counts[speaker]) for speaker in sorted(counts))
 
     def worst(self, n: int) -> tuple[UtteranceScore, ...]:
-        """The `n` utterances with most errors (then by rate and id), fewer if fewer have any."""
+        """Return at most `n` utterances with the most errors (then by rate and id)."""
         wrong = [utterance for utterance in self.utterances if utterance.counts.errors]
         return tuple(sorted(wrong, key=lambda u: (-u.counts.errors, -u.counts.wer, u.id))[:n])
 
     def confusions(self) -> tuple[tuple[Pair, int], ...]:
-        """Every error with its count, most frequent first; a None stands for the missing side."""
+        """Count errors by type, most frequent first; None is the missing side."""
         pairs = (pair for utterance in self.utterances for pair in utterance.pairs)
         counts = Counter(pair for pair in pairs if pair[0] != pair[1])
         return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or "")))
@@ -187,8 +187,8 @@ class ScoreReport:
 def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pair, ...]:
     """Align two word sequences with the fewest substitutions, deletions and insertions (Levenshtein 1966).
 
-    Raises CorpusError for an empty word, which no transcript file can hold, and for two sequences that are so long that
-    their comparison, whose time and memory grow as the product, would never end.
+    Raises CorpusError for an empty word, and for sequences whose product of lengths (time and memory) exceeds
+    `MAX_COMPARISONS`.
     """
     if _GAP in reference or _GAP in hypothesis:
         raise CorpusError(f"an empty word cannot be scored: {list(reference)} against {list(hypothesis)}")
@@ -201,7 +201,7 @@ def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pa
 
 
 def count_errors(pairs: Iterable[Pair]) -> ErrorCounts:
-    """Counts of one aligned sentence."""
+    """Count the errors of an aligned sentence."""
     words = substitutions = deletions = insertions = 0
     for ref, hyp in pairs:
         words += ref is not None
@@ -220,18 +220,15 @@ def score_utterances(
 ) -> ScoreReport:
     """Score hypotheses against references, both by utterance id.
 
-    A reference without hypothesis counts as all deleted and is listed in `missing`; a hypothesis without
-    reference is listed in `extra` and not scored. A reference may be empty: all words are then insertions.
+    A reference without hypothesis counts as all deleted and is listed in `missing`. A hypothesis without reference is
+    listed in `extra` and not scored. All words of an empty reference's hypothesis are insertions.
+
+    Raises CorpusError if `references` is empty, `speakers` lacks an utterance, or an utterance is too long.
 
     Parameters
     ----------
     references, hypotheses : words by utterance id
-    speakers : speaker by utterance id (`utt2spk`); without it everything belongs to the speaker "all"
-
-    Raises
-    ------
-    CorpusError
-        When there are no references, `speakers` lacks an utterance, or an utterance is too long to be compared.
+    speakers : speaker by utterance id (`utt2spk`); by default all belong to the speaker "all"
     """
     if not references:
         raise CorpusError("there are no references to score against; at least one utterance is needed")
