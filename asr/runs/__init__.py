@@ -1,1 +1,1 @@
-"""Runs: stages that are whole or absent, resumed after a kill, with an account of every utterance."""
+"""Runs: atomic stages, resumption after interruptions, and accounting of utterances."""

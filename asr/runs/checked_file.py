@@ -1,4 +1,4 @@
-"""Small records of a run, as JSON objects that hold a digest of themselves."""
+"""Small records of a run, as JSON objects with a checksum."""
 
 import hashlib
 import json
@@ -14,17 +14,17 @@ _SEAL = "digest"
 
 
 def write_sealed(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record of JSON values, whole or not at all; equal records give equal bytes."""
+    """Write a record of JSON values atomically; equal records give equal bytes."""
     sealed = {**record, _SEAL: _digest(record)}
     with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(sealed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def read_sealed(path: Path, what: str, remedy: str) -> dict[str, Any]:
-    """The record that `write_sealed` wrote.
+    """Read a record of `write_sealed`.
 
-    Raises RunError, saying that `path` is not `what` it should be and the `remedy`, when it cannot be read, is no JSON
-    object, or holds anything that was not written.
+    Raises RunError, with the description `what` and the `remedy`, if the file is unreadable, not a JSON object, or
+    changed.
     """
     try:
         if not is_file(path):

@@ -1,4 +1,4 @@
-"""Files that a run was given: kept with it, so that a change is told as that of a file and not of a digest."""
+"""Descriptions of a run's input files, so that changes are reported by file."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from discriminants.util.paths import is_file
 
 
 def describe_files(files: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
-    """Place, number of lines and SHA-256 of each file by its role; those that are not there are left out."""
+    """Return path, number of lines and SHA-256 of each file by its role, except for missing files."""
     found = {}
     for role, path in files.items():
         if is_file(path):
@@ -21,7 +21,7 @@ def describe_files(files: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
 
 
 def are_described(files: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
-    """Whether a value that was read from a file has the form of what `describe_files` gives."""
+    """Whether a value from a file has the form of `describe_files`."""
     return isinstance(files, dict) and all(
         isinstance(one, dict)
         and isinstance(one.get("path"), str)
@@ -32,7 +32,7 @@ def are_described(files: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
 
 
 def changed_files(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """A phrase for every file that holds something else than `before`, is new or is gone; roles come sorted."""
+    """Yield a phrase for each changed, new or removed file, sorted by role."""
     for role in sorted(before.keys() | now.keys()):
         if role not in now:
             yield f"{before[role]['path']} is gone"

@@ -1,4 +1,4 @@
-"""What a command did with the utterances it was given: every one is either done or listed, with the reason."""
+"""Outcome of a command: each utterance is either done or listed with a reason."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,15 +23,15 @@ class Outcome:
 
     @property
     def n_input(self) -> int:
-        """Utterances that the command was given."""
+        """Number of utterances given to the command."""
         return self.n_done + len(self.failures)
 
 
 @contextmanager
 def accounted(listed: Sequence[str], known: Sequence[Problem], directory: Path) -> Iterator[None]:
-    """Write `directory/failed.tsv` where an error of what is done inside says that no utterance is left.
+    """Write `directory/failed.tsv` if an error inside the block means that no utterance is left.
 
-    `known` are the failures from before, of those listed.
+    `known` are earlier failures among `listed`.
     """
     try:
         yield
@@ -43,15 +43,14 @@ def accounted(listed: Sequence[str], known: Sequence[Problem], directory: Path) 
 
 
 def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Problem], directory: Path) -> None:
-    """Write `directory/failed.tsv`, having seen to it that done and failed utterances together are those listed.
+    """Check that done and failed utterances are exactly those listed, and write `directory/failed.tsv`.
 
-    A line is an utterance, a reason code and a sentence, with tabs between; the first line names the columns, so that
-    an empty list can be told from none.
+    Each line has an utterance, a reason code and a sentence, separated by tabs, after a line of column names.
 
     Raises
     ------
     RuntimeError
-        When an utterance is in neither or in both: a fault of this program, and its results are not to be trusted.
+        If an utterance is in neither or in both, which is a bug.
     """
     reached = sorted([*done, *(problem.utterance_id for problem in failures)])
     if reached != sorted(listed):

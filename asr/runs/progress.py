@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with the time left on a terminal, one log line at the end everywhere."""
+"""Progress of long work: a bar with the remaining time on a terminal, and one log line at the end."""
 
 import logging
 import os
@@ -15,9 +15,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_PATIENCE = 2.0  # seconds; shorter work shows no bar
-_NARROWEST = 10  # columns of a bar
-_FIGURES = 20  # columns of what stands beside description, bar and counts: a slash, the time left, spaces
+_PATIENCE = 2.0  # seconds before a bar is shown
+_NARROWEST = 10  # minimum columns of a bar
+_FIGURES = 20  # columns for the slash, the remaining time and spaces
 
 
 class Progress(Generic[T]):
@@ -64,7 +64,7 @@ class Progress(Generic[T]):
             logger.info("%s: stopped after %d%s in %.1f s", self.description, self.done, total, seconds)
 
     def advance(self, n: int = 1) -> None:
-        """Count `n` more pieces of work as done."""
+        """Count `n` more items as done."""
         self.done += n
         if self._bar is None:
             if not self._visible or time.monotonic() - self._started < _PATIENCE:
@@ -117,7 +117,7 @@ def _start_bar(description: str, total: int | None) -> "RichProgress":
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    # A long description gives way, since the figures behind it are what is looked for.
+    # A long description is shortened to keep the numbers visible.
     room = max(_NARROWEST, console.width - _FIGURES - 2 * len(str(total or "")))
     shown = description if len(description) < room - _NARROWEST else f"{description[: max(1, room - _NARROWEST - 1)]}…"
     bar_width = max(_NARROWEST, min(40, room - len(shown)))

@@ -1,4 +1,4 @@
-"""A run: one directory whose stages are whole or absent, so that a killed run resumes where it was."""
+"""Run directory with atomic stages, so that a killed run can be resumed."""
 
 import errno
 import fcntl
@@ -37,9 +37,7 @@ _SAME = ("seed", "configuration")
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """Seconds that a finished stage took: by the clock, of processor time (with children that ended), and what it noted
-    itself.
-    """
+    """Seconds of a finished stage: wall clock, processor time (with finished child processes), and named parts."""
 
     wall: float
     cpu: float
@@ -47,12 +45,12 @@ class StageTime:
 
 
 class Run:
-    """A locked run directory. Use `Run.open`, and close it (or use it in a `with` block) to release the lock.
+    """A locked run directory. Use `Run.open`, and close it (or use a `with` block) to release the lock.
 
-    Layout: `run.json` (command, versions, seed, configuration, input digests; written once), `stages/NAME/`
-    (a whole stage), `stages/NAME.digests` (of its files, by which damage is seen before any is used),
-    `stages/NAME.seconds` (its time, outside so that equal runs have equal stages), `.lock`, and
-    `stages/.NAME.checkpoint/` while a stage that keeps one is under way.
+    Layout: `run.json` (command, versions, seed, configuration, checksums of inputs; written once), `stages/NAME/` (a
+    complete stage), `stages/NAME.digests` (checksums of its files, verified before use), `stages/NAME.seconds` (its
+    time, outside so that equal runs have equal stages), `.lock`, and `stages/.NAME.checkpoint/` while a stage with
+    checkpoints is running.
     """
 
     def __init__(self, directory: Path, lock: IO[str]):
@@ -74,23 +72,23 @@ class Run:
         rebuild_changed: bool = False,
         depends: Callable[[str, str], bool] = lambda stage, name: True,
     ) -> Self:
-        """Start a run in an absent or empty directory, or resume the one that is there.
+        """Start a run in a missing or empty directory, or resume an existing one.
 
         Parameters
         ----------
-        command : the command line as it was given; recorded, and free to differ on resuming
-        configuration : JSON values by name, nested as need be
-        inputs : digest by input name
-        files : the files that the inputs were read from, by role; where inputs differ, those that changed are named
-        rebuild_changed : when seed, configuration or inputs differ, throw away the stages that depend on what differs
-        depends : whether a stage depends on "seed", a dotted name of the configuration, or the name of an input; what a
-            stage depends on, all that are made of it must depend on too
+        command : recorded command line; may differ on resuming
+        configuration : JSON values by name, may be nested
+        inputs : checksum by input name
+        files : files of the inputs, by role; used to report changed files
+        rebuild_changed : whether to remove the stages that depend on a changed seed, configuration or input depends :
+        whether a stage depends on "seed", a dotted name of the configuration, or an input; dependencies must be
+            inherited by later stages
 
         Raises
         ------
         RunError
-            When the directory holds something that is no run, another process works in it, or seed,
-            configuration or inputs differ and `rebuild_changed` is off; the message shows every difference.
+            If the directory has other content, is locked by another process, or seed, configuration or inputs differ
+            without `rebuild_changed`; the message lists the differences.
         """
         directory = Path(directory)
         record = _new_record(command, configuration, inputs, files or {}, seed)
@@ -110,16 +108,15 @@ class Run:
         return run
 
     def stage(self, name: str, build: Callable[[Path], None]) -> Path:
-        """Return the directory of stage `name`, filled by `build(temporary directory)` unless it is there.
+        """Return the directory of stage `name`, filled by `build(temporary directory)` unless it exists.
 
-        A directory that exists was filled under another name, flushed to disk and renamed, so it was whole once; that
-        it still is what it was then is checked, once a process, by the digests of its files.
+        A stage is built under another name, flushed to disk and renamed, so an existing one is complete. Its checksums
+        are verified once per process. Errors of `build` are raised, without creating the stage.
 
         Raises
         ------
         RunError
-            When `name` is not made of letters, digits, '-' and '_', or the stage is there and damaged. Whatever
-            `build` raises passes through, and the stage stays absent.
+            If `name` has characters other than letters, digits, '-' and '_', or the stage is damaged.
         """
         path = self._stage_path(name)
         if is_dir(path):
@@ -135,7 +132,7 @@ class Run:
             build(temporary)
             taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
             parts = {part: round(seconds, 3) for part, seconds in self._parts.items()}
-            # Before the stage is renamed, so that a whole stage always has its digests and its time.
+            # Written before renaming, so that a complete stage has checksums and time.
             write_digests(temporary, self._digests_path(name))
             write_sealed(self._seconds_path(name), taken | {"parts": parts})
         self._parts = of_the_outer
@@ -145,29 +142,27 @@ class Run:
         return path
 
     def note_time(self, part: str, seconds: float) -> None:
-        """Keep a time beside that of the stage under way, out of its directory so that equal runs have equal stages."""
+        """Record a time of the running stage, outside its directory so that equal runs have equal stages."""
         self._parts[part] = seconds
 
     def checkpoint(self, name: str) -> Path:
-        """Directory, perhaps absent, in which stage `name` may keep how far it has come.
+        """Return a directory, which may be missing, for checkpoints of stage `name`.
 
-        What is there when the process is killed is there for the next; it goes with the stage's completion. Whoever
-        writes to it sees to it that its files are whole or absent, and says to what input they belong.
+        It survives interruptions and is removed when the stage is complete. Its users must write files atomically and
+        identify their input.
         """
         return self._stage_path(name).with_name(_CHECKPOINT.format(name))
 
     def is_done(self, name: str) -> bool:
-        """Whether stage `name` is whole."""
+        """Whether stage `name` is complete."""
         return is_dir(self._stage_path(name))
 
     def done_stages(self) -> list[str]:
-        """Names of the stages that are done, sorted."""
+        """Return the sorted names of complete stages."""
         return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if is_dir(path))
 
     def stage_time(self, name: str) -> StageTime:
-        """Time that stage `name` took, in this process or an earlier one; RunError if it is not done, or the record
-        of its time is damaged.
-        """
+        """Return the time of stage `name`, also from an earlier process; RunError if it is missing or damaged."""
         if not self.is_done(name):
             raise RunError(f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first")
         path = self._seconds_path(name)
@@ -180,7 +175,7 @@ class Run:
             raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
 
     def close(self) -> None:
-        """Let other processes use the directory."""
+        """Release the lock of the directory."""
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -203,7 +198,7 @@ class Run:
         return self.directory / _STAGES / f"{name}.digests"
 
     def _remove_leftovers(self) -> None:
-        """Remove what killed processes left half-written; the lock says that no other process is at it."""
+        """Remove incomplete files of killed processes; the lock excludes running ones."""
         stages = self.directory / _STAGES
         partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
         outlived = (self.checkpoint(name) for name in self.done_stages() if _STAGE_NAME.fullmatch(name))
@@ -214,7 +209,7 @@ class Run:
                 leftover.unlink(missing_ok=True)
 
     def _adopt(self, record: dict[str, Any], rebuild_changed: bool, depends: Callable[[str, str], bool]) -> None:
-        """Write the record of a new run, or hold it against the one on disk."""
+        """Write the record of a new run, or compare it with the existing one."""
         path = self.directory / _RECORD
         if not exists(path):
             write_sealed(path, record)
@@ -258,13 +253,13 @@ class Run:
         self._remove_leftovers()
 
     def _throw_away_all_but(self, kept: Collection[str]) -> None:
-        """Rename what belongs to other stages out of the way, whole: a kill must not leave part of a stage."""
+        """Discard other stages by renaming them first, as an interruption must not leave partial stages."""
         stages = self.directory / _STAGES
         if not exists(stages):
             return
         discarded = self.directory / _DISCARDED
         discarded.mkdir()
-        # A stage goes before the records beside it, since it is not to be without them.
+        # Remove stages before their records, because they must not exist without them.
         for path in sorted(stages.iterdir(), key=lambda path: not is_dir(path)):
             if path.name.partition(".")[0] not in kept:
                 path.rename(discarded / path.name)
@@ -291,13 +286,13 @@ def _new_record(
         "files": describe_files(files),
     }
     try:
-        return json.loads(json.dumps(record))  # as it will be read back: tuples are lists
+        return json.loads(json.dumps(record))  # as it will be read: tuples become lists
     except (TypeError, ValueError) as error:
         raise RunError(f"the configuration of a run must hold JSON values only: {error}") from error
 
 
 def require_run_or_empty(directory: Path) -> None:
-    """RunError where a run would work among somebody's other files; what one killed at its birth left is none."""
+    """Raise RunError if the directory has files other than a run's, or than those of a run killed at its start."""
     if exists(directory) and not is_dir(directory):
         raise RunError(f"{directory}: is a file; a run needs a directory")
     for name in (_STAGES, _DISCARDED):
@@ -314,7 +309,7 @@ def require_run_or_empty(directory: Path) -> None:
 
 
 def _take_lock(directory: Path) -> IO[str]:
-    """Lock the directory; the kernel releases the lock when the process ends, however it ends."""
+    """Lock the directory; the kernel releases the lock when the process ends."""
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(directory / _LOCK, flags, 0o644)
@@ -336,14 +331,14 @@ def _take_lock(directory: Path) -> IO[str]:
             f"{directory}: another process ({holder or 'just started'}) works in this run; "
             "wait for it, or use another directory"
         ) from error
-    with suppress(OSError):  # who holds it is for messages only
+    with suppress(OSError):  # the owner is only used in messages
         os.ftruncate(lock.fileno(), 0)
         os.write(lock.fileno(), f"{os.getpid()}\n".encode())
     return lock
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    """One phrase 'key was X, is Y' for every leaf under `keys` that differs."""
+    """Return a phrase 'key was X, is Y' for every leaf under `keys` that differs."""
     before = _leaves({key: old.get(key) for key in keys})
     after = _leaves({key: new.get(key) for key in keys})
     return [
@@ -354,16 +349,16 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], keys: Sequence[
 
 
 def _changed_names(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What differs: "seed", dotted names of the configuration, names of inputs."""
+    """Return the names that differ: "seed", dotted names of the configuration, and inputs."""
     before, after = (_leaves({key: record.get(key) for key in (*_SAME, "inputs")}) for record in (old, new))
     differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
     return sorted(name.removeprefix("configuration.").removeprefix("inputs.") for name in differing)
 
 
 def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """One phrase for every file from which inputs come that differ; for every input where no such file is known."""
+    """Return a phrase for each changed file of the differing inputs; for each input if its files are unknown."""
     before, after = old.get("inputs"), new["inputs"]
-    before = before if isinstance(before, dict) else {}  # a record that somebody else wrote
+    before = before if isinstance(before, dict) else {}  # a record from elsewhere
     names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     if not names:
         return []
@@ -376,7 +371,7 @@ def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]
 
 
 def _leaves(value: Any, key: str = "") -> dict[str, str]:
-    """Dotted key -> JSON text of every leaf; lists are leaves."""
+    """Return the JSON text of every leaf by dotted key; lists are leaves."""
     if not isinstance(value, dict):
         return {key: json.dumps(value, sort_keys=True)}
     leaves: dict[str, str] = {}

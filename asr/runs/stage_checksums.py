@@ -1,4 +1,4 @@
-"""What tells a whole stage from a damaged one: the digest of each of its files, in a file beside it."""
+"""Detection of damaged stages by checksums of their files."""
 
 import hashlib
 import json
@@ -13,16 +13,14 @@ _ALGORITHM = "blake2b"
 
 
 def write_digests(stage: Path, record: Path) -> None:
-    """Write to `record`, as JSON, the digest of every file under `stage` by its path in there; equal stages, equal
-    bytes.
-    """
+    """Write the checksum of every file under `stage` to `record` as JSON, by relative path, reproducibly."""
     digests = {name: _digest(stage / name) for name in _files(stage)}
     with atomic_write(record) as temporary:
         temporary.write_text(json.dumps(digests, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def check_digests(stage: Path, record: Path) -> None:
-    """Raise RunError, with the file at fault and how to get it back, unless `stage` is what `record` says of it."""
+    """Raise RunError, with the file and a remedy, unless `stage` matches `record`."""
     expected = _read(stage, record)
     found = _files(stage)
     for name in sorted(expected.keys() - set(found)):
@@ -53,7 +51,7 @@ def _read(stage: Path, record: Path) -> dict[str, str]:
 
 
 def _files(stage: Path) -> list[str]:
-    """Paths relative to the stage of everything in it that is not a directory, sorted."""
+    """Return the sorted relative paths of all non-directories in the stage."""
     return sorted(path.relative_to(stage).as_posix() for path in stage.rglob("*") if not is_dir(path))
 
 

@@ -1,4 +1,4 @@
-"""The workers of a command line: this machine's, or those of a cluster."""
+"""Workers of a command: on this machine, or of a cluster."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -12,12 +12,12 @@ from discriminants.parallel.workers import Workers, workers_for
 
 Result = TypeVar("Result")
 
-_PATIENCE = 10.0  # seconds for the scheduler to answer, and as long again for a first worker
+_PATIENCE = 10.0  # seconds for the scheduler to answer, and again for a first worker
 
 
 @contextmanager
 def open_workers(jobs: int, cluster: str | None = None) -> Iterator[Workers]:
-    """Yield the workers that a command line asks for: `jobs` of this machine, or those of a cluster.
+    """Yield `jobs` workers of this machine, or those of a cluster.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def open_workers(jobs: int, cluster: str | None = None) -> Iterator[Workers]:
     ConfigError
         If `jobs` is below 1.
     RunError
-        If no scheduler with a worker answers at the address, or, inside the block, none is left to go on with.
+        If no scheduler with a worker answers at the address, or all workers are lost inside the block.
     """
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; expected a whole number of at least 1")
     if cluster is None:
-        claim_blas_buffers(1 if jobs == 1 else jobs + 1)  # one for each thread, and this one's
+        claim_blas_buffers(1 if jobs == 1 else jobs + 1)  # one per thread, including this one
         yield workers_for(jobs)
         return
     workers = _Cluster(cluster)
@@ -47,7 +47,7 @@ def open_workers(jobs: int, cluster: str | None = None) -> Iterator[Workers]:
 
 
 class _Cluster:
-    """Workers of a cluster, whose loss is an error that a user can meet."""
+    """Workers of a cluster, whose loss raises a RunError."""
 
     def __init__(self, address: str) -> None:
         from discriminants.parallel.cluster import ClusterWorkers
@@ -57,12 +57,12 @@ class _Cluster:
             self._workers = ClusterWorkers(address, patience=_PATIENCE)
         except ConnectionError as error:
             raise RunError(f"cluster {error}") from error
-        # What goes wrong is said once, below, and not with the traceback of every attempt to connect again.
+        # The failure is reported once, below, without a traceback for each reconnection attempt.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
 
     @property
     def n_workers(self) -> int:
-        """Workers at this moment."""
+        """Current number of workers."""
         with self._losses_told():
             return self._workers.n_workers
 
@@ -72,12 +72,12 @@ class _Cluster:
             return self._workers.share(value)
 
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
-        """See `Workers.map`; RunError when the cluster cannot go on."""
+        """See `Workers.map`; RunError if the cluster fails."""
         with self._losses_told():
             yield from self._workers.map(function, items, *shared)
 
     def close(self) -> None:
-        """Leave the cluster."""
+        """Disconnect from the cluster."""
         self._workers.close()
 
     @contextmanager
