@@ -1,1 +1,1 @@
-"""How systems are compared: the plot that the recipes share, its ablations, and the rows of results it ends with."""
+"""Comparison of systems: shared steps of the recipes, ablations, and tables of results."""

@@ -1,7 +1,7 @@
-"""What each part of a hybrid is worth: cross-validation over training speakers, one change at a time.
+"""Ablation of hybrids: cross-validation over training speakers, one change per row.
 
-In each fold mixtures and hybrid are trained without some of the speakers and recognize them, with a grammar made
-without their sentences. Errors are summed over all speakers, at the pair of scale and penalty that is best for the row.
+In each fold, mixtures and hybrid are trained without the held-out speakers and recognize them, with a grammar made
+without their sentences. Errors are summed over all speakers, with the best scale and penalty for the row.
 """
 
 import json
@@ -52,67 +52,40 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Row:
-    """One model of the table: what differs from the base.
-
-    Attributes
-    ----------
-    settings, parameters, frames : mappings
-        Changed settings of the hybrid, parameters of its classifier and settings of its frames. With another
-        classifier none of the base's parameters are left.
-    average : int
-        Models with different dictionaries whose posteriors are averaged.
-    prior_exponent : float, optional
-        Another than the base's; the same trained models serve all exponents.
-    heard_in : Augmentation, optional
-        What the held-out speech is changed by. The row's base is then `base` under the same change.
-    mixtures_alone : int
-        Gaussians a state in the place of the hybrid, of the row's frames and the same states; 0 for the hybrid.
-    tied_states : int
-        States of phones in context in the place of the phones' own; 0 for these.
-    speakers : SpeakerSettings, optional
-        How the row's frames are mapped by speaker; they are not without.
-    searches : sequence of SearchSettings
-        In the place of those that all rows share; densities of wide frames want more weight for the grammar.
-    """
+    """One model of the table, as differences from the base."""
 
     name: str
+    # `settings`, `parameters`, `frames`: changed settings of the hybrid, its classifier's parameters and its features.
+    # Another classifier does not inherit the base's parameters.
     settings: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     frames: Mapping[str, Any] = field(default_factory=dict)
-    average: int = 1
-    prior_exponent: float | None = None
+    average: int = 1  # number of models with different dictionaries whose posteriors are averaged
+    prior_exponent: float | None = None  # replaces the base's; the trained models are shared
     heard_in: Augmentation | None = None
-    mixtures_alone: int = 0
-    tied_states: int = 0
-    speakers: SpeakerSettings | None = None
+    """Modification of the held-out speech. The row is then compared with `base` under the same modification."""
+    mixtures_alone: int = 0  # Gaussians per state of mixtures used instead of the hybrid; 0 for the hybrid
+    tied_states: int = 0  # number of context-dependent tied states; 0 for context-independent states
+    speakers: SpeakerSettings | None = None  # speaker transforms of the row's frames; none by default
     searches: Sequence[SearchSettings] = ()
+    """Replaces the shared ones; densities of high-dimensional frames need larger grammar scales."""
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """What all rows of a table share.
+    """Settings shared by all rows of a table."""
 
-    Attributes
-    ----------
-    hybrid, frames : HybridSettings, FeatureConfig
-        The base.
-    aligner : FeatureConfig
-        Frames of the mixtures whose alignment the hybrids are trained on.
-    searches : sequence of SearchSettings
-    make_grammar : callable
-        Gives the grammar of a fold from the material trained on and the material held out.
-    n_folds : int
-    """
-
+    # `hybrid`, `frames`: the base
     hybrid: HybridSettings
     frames: FeatureConfig
-    aligner: FeatureConfig
+    aligner: FeatureConfig  # features of the mixtures that align for the hybrids
     searches: Sequence[SearchSettings]
     make_grammar: Callable[[Dataset, Dataset], Grammar]
+    """Returns a fold's grammar from the training and held-out material."""
     n_folds: int = 5
 
     def settings(self, row: Row, number: int = 0) -> HybridSettings:
-        """Of the model with this number among those that a row averages."""
+        """Return the settings of one of the row's averaged models."""
         changed = "classifier" in row.settings
         parameters = dict(row.parameters) if changed else {**self.hybrid.parameters, **row.parameters}
         if number:
@@ -120,19 +93,19 @@ class Ablation:
         return HybridSettings.model_validate({**self.hybrid.model_dump(), "parameters": parameters, **row.settings})
 
     def features(self, row: Row) -> FeatureConfig:
-        """Settings of a row's frames."""
+        """Return the settings of a row's features."""
         return FeatureConfig.model_validate({**self.frames.model_dump(), **row.frames})
 
     def prior_exponent(self, row: Row) -> float:
-        """The row's, or the base's."""
+        """Return the row's exponent, or the base's."""
         return self.hybrid.prior_exponent if row.prior_exponent is None else row.prior_exponent
 
     def searches_of(self, row: Row) -> Sequence[SearchSettings]:
-        """The row's, or those that all rows share."""
+        """Return the row's searches, or the shared ones."""
         return row.searches or self.searches
 
     def stage_name(self, row: Row) -> str:
-        """Name for a row's model, another for other settings."""
+        """Return a name that identifies the settings of a row's model."""
         features = self.features(row)
         if row.mixtures_alone:
             return f"mixtures-{row.mixtures_alone}-{_digest(features.model_dump_json())}"
@@ -140,7 +113,7 @@ class Ablation:
 
 
 def stage_name(settings: HybridSettings, features: FeatureConfig) -> str:
-    """Name for a model, another for other settings."""
+    """Return a name that identifies the settings of a model."""
     text = settings.model_dump_json() + features.model_dump_json()
     return f"model-{_digest(text)}"
 
@@ -151,7 +124,7 @@ def _digest(text: str) -> str:
 
 @dataclass(frozen=True)
 class Fold:
-    """Training speakers, their mixtures and alignment; held-out speakers, their alignment and grammar."""
+    """Training speakers with mixtures and alignment; held-out speakers with alignment and grammar."""
 
     name: str
     inner: Dataset
@@ -162,14 +135,14 @@ class Fold:
     graph: StateGraph
 
     def in_context(self, context: TrainingContext, n_states: int) -> "Fold":
-        """Stages: the same with mixtures, alignments and graph of so many tied states."""
+        """Stages: return the fold with mixtures, alignments and graph of tied states."""
         name = f"{self.name}-tied-{n_states}"
         config = context.config.model_copy(update={"context": 3, "tied_states": n_states})
         mixtures = train_tied_mixtures(replace(context, config=config), f"{name}-gmm", self.inner, self.mixtures)
         return _fold(context, name, self.inner, mixtures, self.held_out, self.grammar)
 
     def mapped(self, context: TrainingContext, settings: SpeakerSettings) -> "Fold":
-        """Stages: the same with mixtures and alignments of frames mapped by speaker."""
+        """Stages: return the fold with mixtures and alignments of speaker-transformed frames."""
         config = context.config.model_copy(update={"speakers": settings})
         name, mixtures = f"{self.name}-{_digest(settings.model_dump_json())}", self.mixtures
         for number in range(1, settings.rounds + 1):
@@ -180,48 +153,48 @@ class Fold:
 
 @dataclass(frozen=True)
 class Average:
-    """Hybrids of the same states and frames as one: the mean of their posteriors."""
+    """Average of hybrids with the same states and frames, by mean posteriors."""
 
     models: Sequence[HybridAcousticModel | CompositeAcousticModel]
     prior_exponent: float
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
-        """log of the mean of P(s|x), float32 (n_frames, n_states)."""
+        """Return log of the mean of P(s|x), float32 (n_frames, n_states)."""
         total = self.models[0].log_posterior(frames)
         for model in self.models[1:]:
             np.logaddexp(total, model.log_posterior(frames), out=total)
         return total - np.float32(np.log(len(self.models)))
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """Scaled log-likelihoods, float32 (n_frames, n_states)."""
+        """Return scaled log-likelihoods, float32 (n_frames, n_states)."""
         return self.log_posterior(frames) - np.float32(self.prior_exponent) * self.models[0].log_priors
 
 
 @dataclass(frozen=True)
 class ScoredMixtures:
-    """Mixtures that know the priors of their states, float32 (n_states,), so that they have posteriors."""
+    """Mixtures with state priors, float32 (n_states,), which give posteriors."""
 
     mixtures: AcousticModel
     log_priors: np.ndarray
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
-        """log P(s|x), float32 (n_frames, n_states), by Bayes' rule."""
+        """Return log P(s|x), float32 (n_frames, n_states), by Bayes' rule."""
         joint = self.mixtures.log_likelihood(frames) + self.log_priors
         joint -= np.logaddexp.reduce(joint, axis=1, keepdims=True)
         return joint
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states)."""
+        """Return state scores, float32 (n_frames, n_states)."""
         return self.mixtures.log_likelihood(frames)
 
 
 def run_ablation(
     recipe: Recipe, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str], numbers: Sequence[int] | None = None
 ) -> str:
-    """Measure the rows chosen by name, and those that they are compared with; returns the table in Markdown.
+    """Measure the chosen rows and their references; return the table in Markdown.
 
-    With `numbers`, on these folds alone, from 0. A row is compared with the first of the rows whose speech is changed
-    alike. `ablation.json` in the work directory is written anew after every row.
+    `numbers` restricts the folds (from 0). A row is compared with the first row whose speech has the same modification.
+    `ablation.json` in the work directory is rewritten after each row.
     """
     context = recipe.context
     dataset = recipe.dataset("train")
@@ -248,7 +221,7 @@ def run_ablation(
 
 
 def make_fold(context: TrainingContext, ablation: Ablation, number: int, dataset: Dataset) -> Fold:
-    """Stages of one fold that all rows share."""
+    """Run the stages of a fold that all rows share."""
     name = f"fold{number}"
     drawn = np.random.default_rng(context.config.seed).permutation(dataset.speakers)
     speakers = set(drawn[number :: ablation.n_folds].tolist())
@@ -261,7 +234,7 @@ def make_fold(context: TrainingContext, ablation: Ablation, number: int, dataset
 def _fold(
     context: TrainingContext, name: str, inner: Dataset, mixtures: AlignedGmms, held_out: Dataset, grammar: Grammar
 ) -> Fold:
-    """Stage: how the mixtures align the held-out speech."""
+    """Stage: align the held-out speech with the mixtures."""
 
     def build(directory: Path) -> None:
         write_array(directory / "states.npy", aligned_states(context, mixtures.largest, held_out))
@@ -272,7 +245,7 @@ def _fold(
 
 
 def train_model(context: TrainingContext, ablation: Ablation, fold: Fold, row: Row, number: int) -> TrainedSystem:
-    """Stages: one of the models that a row averages, and the one without its second stream; or its mixtures."""
+    """Stages: train one of a row's models, with the one without its second stream if any; or its mixtures."""
     features = ablation.features(row)
     if row.mixtures_alone:
         name = f"{fold.name}-{ablation.stage_name(row)}"
@@ -292,9 +265,9 @@ def train_model(context: TrainingContext, ablation: Ablation, fold: Fold, row: R
 
 
 def recognize_fold(context: TrainingContext, ablation: Ablation, fold: Fold, heard: Dataset, row: Row) -> Path:
-    """Stage: the models of a row in one fold, their held-out cross-entropy and what they recognize in every search.
+    """Stage: evaluate a row's models in one fold: held-out cross-entropy, and words under each search.
 
-    `heard` are the held-out utterances, perhaps with changed audio.
+    `heard` are the held-out utterances, possibly with modified audio.
     """
     trained = [train_model(context, ablation, fold, row, number) for number in range(row.average)]
     exponent, searches = ablation.prior_exponent(row), ablation.searches_of(row)
@@ -334,7 +307,7 @@ def recognize_fold(context: TrainingContext, ablation: Ablation, fold: Fold, hea
 
 
 def _with_priors(mixtures: AcousticModel, fold: Fold, n_states: int) -> ScoredMixtures:
-    """Of the fold's training frames; a state without any has the prior of one frame."""
+    """Estimate priors from the fold's training frames; a state without frames counts as one frame."""
     used = fold.mixtures.states[fold.mixtures.states >= 0]
     shares = np.maximum(np.bincount(used, minlength=n_states), 1) / len(used)
     return ScoredMixtures(mixtures, np.log(shares).astype(np.float32))
@@ -347,7 +320,7 @@ def recognize_all(
     frames: FrameTable,
     searches: Sequence[SearchSettings],
 ) -> list[dict[str, list[str]]]:
-    """Words of every utterance in every search; frames are scored once."""
+    """Return words by search and utterance; frames are scored once."""
     batches = frames.batches(BATCH_FRAMES)
     workers = in_threads(context.workers)
     shared = workers.share((model.hmm, graph))
@@ -362,9 +335,9 @@ def recognize_all(
 def measure(
     context: TrainingContext, ablation: Ablation, folds: Sequence[Fold], heard: Dataset, row: Row
 ) -> tuple[dict[str, Any], ScoreReport]:
-    """Figures of a row over all folds, and its words scored at the best of the searches.
+    """Return a row's results over all folds, and its words scored with the best search.
 
-    `heard` are all utterances as the folds' models are to recognize them.
+    `heard` are all utterances in the form to be recognized.
     """
     if row.tied_states:
         folds = [fold.in_context(context, row.tied_states) for fold in folds]
@@ -397,7 +370,7 @@ def measure(
 
 
 def table(records: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown, one line a row."""
+    """Format the table in Markdown, one line per row."""
     lines = [
         f"| row | errors of {records[0]['words']} | WER % | against base, 95 % | frame accuracy % | cross-entropy "
         "| train s a fold |",

@@ -1,4 +1,4 @@
-"""Several systems as one: their confusion networks vote, each system counting alike (Evermann and Woodland 2000)."""
+"""System combination by an equally weighted vote over confusion networks (Evermann and Woodland 2000)."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,15 +15,15 @@ from asr.util.errors import Fault
 from discriminants.parallel.workers import Workers
 
 Part = tuple[Callable[[], SpeechModel], SearchSettings, StateGraph]
-"""A system: what loads its model, its search, and the graph of the grammar for its states."""
+"""A system: loader of its model, its search, and the grammar's graph for its states."""
 
 
 def recognize_together(
     parts: Sequence[Part], dataset: Dataset, workers: Workers
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Fault], float]:
-    """The words that win the vote, why utterances have none, and the processor time.
+    """Return the winning words, the utterances without words and their faults, and the processor time.
 
-    An utterance that some of the systems cannot recognize has the words of the others.
+    Systems that cannot recognize an utterance are left out of its vote.
     """
     networks: dict[str, list[list[Bin]]] = {}
     failed: dict[str, Fault] = {}
@@ -45,7 +45,7 @@ def recognize_together(
 
 
 def _networks(found: Recognition, shift_ms: float) -> dict[str, list[Bin]]:
-    """Of every utterance, in milliseconds; of digital silence, which has no lattice, without places."""
+    """Return networks by utterance, times in ms; digital silence, without a lattice, has no bins."""
     return {
         name: [] if name not in found.lattices else _in_time(found.lattices[name], shift_ms) for name in found.words
     }

@@ -1,4 +1,4 @@
-"""The common plot of the recipes: train mixtures and hybrids, tune on held-out speakers, decode the test, compare."""
+"""Shared steps of the recipes: train mixtures and hybrids, tune on held-out speakers, decode the test set, compare."""
 
 import json
 import logging
@@ -46,11 +46,11 @@ MakeGrammars = Callable[[Dataset], Mapping[str, Grammar]]
 
 @dataclass(frozen=True)
 class MixtureSpecification:
-    """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown.
+    """Family of mixtures in a comparison: name prefix, features, and numbers of components.
 
-    With `tied_states` they are of so many states of phones in context, and grow from the alignment by the last family
-    of the phones' own states, whose frames they see, turned by `transform` if there is one (`TiedGmmSettings`). With
-    `maps` they have the states of the family before them, and its frames mapped by speaker.
+    With `tied_states`, they have this many context-dependent states, and grow from the alignment and features of the
+    last context-independent family, with `transform` if given (`TiedGmmSettings`). With `maps`, they have the states of
+    the previous family, and its frames with speaker transforms.
     """
 
     name: str
@@ -61,16 +61,16 @@ class MixtureSpecification:
     maps: bool = False
 
     def system(self, n_components: int) -> str:
-        """`gmm-8` and the like."""
+        """Return a name such as `gmm-8`."""
         return f"{self.name}-{n_components}"
 
 
 @dataclass(frozen=True)
 class HybridSpecification:
-    """A hybrid to be compared: its name in tables, its classifier and its frames.
+    """Hybrid in a comparison: name in tables, classifier and features.
 
-    Two with the same settings and frames are trained once, and one that only has a second stream more takes the other's
-    classifier.
+    Hybrids with the same settings and features are trained once. A hybrid that only adds a second stream reuses the
+    other's classifier.
     """
 
     name: str
@@ -78,16 +78,18 @@ class HybridSpecification:
     features: FeatureConfig
     kind: Kind = "discriminant"
     adaptation: AdaptationSettings | None = None
-    """Adapts the model to every speaker whom it recognizes."""
+    """Settings of speaker adaptation during recognition, if any."""
     aligner: str = ""
-    """The family of mixtures whose states it has, and the maps of speakers if there are any; unless given, the last of
-    the phones' own states and unmapped frames."""
+    """Family of mixtures that gives the states and speaker transforms; default: the last context-independent family
+    without transforms.
+    """
     tried: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """By name (letters, digits, "-" and "_"), parameters of the classifier that are tried in place of those in
-    `settings`: the system is the one with the fewest errors of held-out speakers, over all grammars."""
+    """Alternative classifier parameters by name (letters, digits, "-" and "_"). The system is the alternative with the
+    fewest errors of held-out speakers, over all grammars.
+    """
 
     def candidates(self) -> list["HybridSpecification"]:
-        """One specification for everything that is tried, with a name of its own; itself where nothing is."""
+        """Return a named specification for each alternative, or itself without any."""
         if not self.tried:
             return [self]
         return [
@@ -103,37 +105,30 @@ class HybridSpecification:
 
 @dataclass(frozen=True)
 class System:
-    """A system trained on all training material, with what held-out speakers said of its fold model.
+    """A system trained on all training material, with the results of its fold model for held-out speakers.
 
-    Where there is a development set, its speakers are the held-out ones and the system is its own fold model.
-
-    Attributes
-    ----------
-    search : mapping of grammar name to SearchSettings
-    held_out_errors : mapping of grammar name to int
-        Word errors of the fold model, trained without the held-out speakers, on them.
-    frame_accuracy : float or None
-        Of the fold model on the held-out speakers' frames, in %; None for mixtures.
+    With a development set, its speakers are the held-out ones and the system is its own fold model.
     """
 
     name: str
     kind: Kind
     trained: TrainedSystem
-    search: Mapping[str, SearchSettings]
+    search: Mapping[str, SearchSettings]  # by name of the grammar
     held_out_errors: Mapping[str, int]
-    frame_accuracy: float | None
+    """Word errors of the fold model on the held-out speakers, by name of the grammar."""
+    frame_accuracy: float | None  # in %, of the fold model on held-out speakers; None for mixtures
     adaptation: AdaptationSettings | None = None
     in_context: bool = False
-    """Whether its states depend on the neighbours of a phone."""
+    """Whether its states are context-dependent."""
     chosen: str = ""
-    """Which of the things that were tried it is, if there were several: the errors above had a part in that choice."""
+    """Chosen alternative, if there were several; the errors above are then biased by the choice."""
     parts: tuple["System", ...] = ()
-    """Whose confusion networks vote, if it is a combination; the rest is then that of the first, the errors apart."""
+    """Systems of a combination; other fields except the errors are those of the first."""
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """A test split decoded by one system under one grammar."""
+    """A test split decoded by one system with one grammar."""
 
     system: System
     grammar: str
@@ -154,20 +149,20 @@ def train_and_tune(
     *,
     dev: Dataset | None = None,
 ) -> list[System]:
-    """Train all systems; their search settings come from fold models trained without some of the speakers.
+    """Train all systems; tune their search on fold models, trained without the held-out speakers.
 
-    With a development set they come from the systems themselves, on that set.
+    With a development set, the systems are tuned on it directly.
 
     Parameters
     ----------
     name : str
-        Beginning of the names of the stages.
+        Prefix of the names of stages.
     mixtures : sequence of MixtureSpecification
         A hybrid is trained on the alignment by one of them, with its most components.
     make_grammars : callable
-        Gives the grammars by name for training material: those that are estimated come from it alone.
+        Returns grammars by name; estimated ones must use only the given training material.
     dev : Dataset, optional
-        Utterances of speakers who are neither in `material` nor in a test set.
+        Utterances of speakers who are neither in `dataset` nor in a test set.
     """
     usual = _usual_aligner(mixtures)
     tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
@@ -203,7 +198,7 @@ def train_and_tune(
 
 
 def _choose(hybrids: Sequence[HybridSpecification], tuned: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """For every hybrid the name of its candidate with the fewest errors; of several, the first."""
+    """Return the name of each hybrid's alternative with the fewest errors, the first in a tie."""
     chosen = {}
     for hybrid in hybrids:
         errors = {
@@ -222,7 +217,7 @@ def _adaptations(hybrids: Sequence[HybridSpecification]) -> dict[str, Adaptation
 
 
 def choose_primary(systems: Iterable[System]) -> str:
-    """Name of the discriminant with the fewest held-out errors over all grammars (and folds, if there are several)."""
+    """Return the name of the discriminant with the fewest held-out errors over all grammars and folds."""
     errors: dict[str, int] = {}
     for system in systems:
         if system.kind == "discriminant":
@@ -235,14 +230,14 @@ def choose_primary(systems: Iterable[System]) -> str:
 def combined(
     context: TrainingContext, name: str, systems: Sequence[System], dev: Dataset, grammars: Mapping[str, Grammar]
 ) -> System:
-    """Several systems as one, with the errors that it makes on the development set, and no choice made by them.
+    """Return a combination of systems with its errors on the development set, which are not used for a choice.
 
     Parameters
     ----------
     name : str
-        Of the combination, and of its stage.
+        Name of the combination and its stage.
     systems : sequence of System
-        The first gives everything that is not of all.
+        The first gives the other fields.
     """
     together = replace(
         systems[0],
@@ -273,8 +268,8 @@ def decode_test(
     test: Dataset,
     grammars: Mapping[str, Grammar],
 ) -> list[Decoded]:
-    """Decode a test split with every system under every grammar, on one core or on a cluster; one stage each."""
-    # The time of one core is that of one that nothing else keeps busy.
+    """Decode a test split with all systems and grammars, on one core or on a cluster; one stage each."""
+    # Times are measured on one core without other load.
     workers = SerialWorkers() if isinstance(context.workers, LocalWorkers) else context.workers
     decoded = []
     for grammar_name, grammar in grammars.items():
@@ -311,7 +306,7 @@ Graphs = Mapping[Topology, StateGraph]
 
 
 def _graphs(context: TrainingContext, grammar: Grammar, systems: Iterable[TrainedSystem]) -> Graphs:
-    """The graph of the grammar for the states of each system; one for all that have the same."""
+    """Return the grammar's graph for each system's states, shared between systems with the same states."""
     topologies = dict.fromkeys(system.topology for system in systems)
     return {topology: compile_graph(context.lexicon, grammar, topology) for topology in topologies}
 
@@ -329,7 +324,7 @@ def _decode(
 def _recognized(
     system: System, test: Dataset, graphs: Graphs, grammar: str, workers: Workers
 ) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, Fault], float]:
-    """Words, why some utterances have none, and the processor time."""
+    """Return words, faults of the other utterances, and the processor time."""
     if system.parts:
         parts = [(part.trained.load, part.search[grammar], graphs[part.trained.topology]) for part in system.parts]
         return recognize_together(parts, test, workers)
@@ -342,7 +337,7 @@ def _recognized(
 
 
 def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
-    """Score decoded parts of one test as one; returns the report and CPU seconds per second of audio."""
+    """Score decoded parts of a test as a whole; return the report and CPU seconds per second of audio."""
     report = score_utterances(
         {name: words for part in parts for name, words in part.references.items()},
         {name: words for part in parts for name, words in part.hypotheses.items()},
@@ -354,7 +349,7 @@ def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
 def pooled_row(
     parts: Sequence[Decoded], *, split: str, primary: str, unit: Unit = "mono"
 ) -> tuple[ResultRow, ScoreReport]:
-    """The result row of one system under one grammar, pooled over the folds of a split."""
+    """Return the result row of one system with one grammar, pooled over the folds of a split."""
     report, rtf = pool(parts)
     first = parts[0].system
     accuracies = [part.system.frame_accuracy for part in parts if part.system.frame_accuracy is not None]
@@ -380,7 +375,7 @@ def _train_all(
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
 ) -> tuple[dict[str, TrainedSystem], dict[str, TrainedSystem]]:
-    """All systems by name, and by family the mixtures that align for hybrids."""
+    """Return all systems by name, and the aligning mixtures by family."""
     trained: dict[str, TrainedSystem] = {}
     aligners: dict[str, AlignedGmms] = {}
     for number, family in enumerate(mixtures):
@@ -417,12 +412,12 @@ def _train_all(
 
 
 def _usual_aligner(mixtures: Sequence[MixtureSpecification]) -> str:
-    """Name of the last family of the phones' own states and unmapped frames."""
+    """Return the name of the last context-independent family without speaker transforms."""
     return [family.name for family in mixtures if not (family.tied_states or family.maps)][-1]
 
 
 def one_stream_of(hybrid: HybridSpecification, before: Sequence[HybridSpecification]) -> str | None:
-    """Name of an earlier hybrid that only lacks this one's second stream, so that its classifier serves both."""
+    """Return the name of an earlier hybrid that only lacks this one's second stream and shares its classifier."""
     return _same_frames_and(hybrid.settings.one_stream, hybrid, before)
 
 

@@ -1,8 +1,8 @@
-"""Families of kernel machines as acoustic models: every state against the rest, by machines of one kind.
+"""Families of kernel machines as acoustic models: one-vs-rest classifiers of the states.
 
-All are hybrids on the same spliced frames, without copies, beside the mixtures that align for them. KFD, KSOD and the
-Bayesian LS-SVM have every frame as a centre and are fitted to few frames, whose number is in their names; the others
-see all frames and have as many centres each.
+All are hybrids on the same spliced frames, without copies, compared with the mixtures that align for them. KFD, KSOD
+and the Bayesian LS-SVM use each frame as a center and are fitted to a small number of frames, given in their names; the
+others use all frames, with equal numbers of centers.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ _HYBRIDS: dict[str, dict[str, tuple[str, dict[str, Any], int]]] = {
 def kernel_family(
     name: str, features: FeatureConfig, spliced: FeatureConfig
 ) -> tuple[tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]:
-    """Mixtures of 8 components, and the hybrids of a family.
+    """Return mixtures of 8 components, and the hybrids of a family.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def kernel_family(
         One of `CHOICES`: KFD, sparse greedy KFD, KSOD, OROLS and logistic regression; or fixed-size LS-SVM, Bayesian
         LS-SVM and logistic regression.
     features : FeatureConfig
-        Frames of the mixtures.
+        Features of the mixtures.
     spliced : FeatureConfig
-        Frames of the hybrids.
+        Features of the hybrids.
     """
     hybrids = tuple(
         HybridSpecification(

@@ -1,4 +1,4 @@
-"""What every recipe begins and ends with: the command line, the run directory, the table and the report."""
+"""Shared parts of recipes: command line, run directory, table and report."""
 
 import argparse
 import logging
@@ -36,7 +36,7 @@ OURS = "ours"
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe under way; `finish` gives back the `resources`."""
+    """A running recipe; `finish` releases the `resources`."""
 
     title: str
     work_dir: Path
@@ -45,9 +45,9 @@ class Recipe:
     resources: ExitStack
 
     def dataset(self, name: str, augmentation: Augmentation | None = None) -> Dataset:
-        """Stage `features-NAME`: the static features of one data directory, and its transcripts.
+        """Stage `features-NAME`: return the static features of a data directory with its transcripts.
 
-        With an augmentation, of its changed audio: stage `features-NAME-CHANGE`.
+        With an augmentation, the audio is modified and the stage is `features-NAME-CHANGE`.
         """
         corpus, problems = trainable(self.corpora[name], self.context.lexicon)
         features = self.context.config.features
@@ -84,7 +84,7 @@ class Arguments:
     systems: str = OURS
     download: bool = False
     given: Mapping[str, Any] = field(default_factory=dict)
-    """Everything by name, with what `options` added."""
+    """All values by name, including those of `options`."""
 
 
 def parse_arguments(
@@ -97,12 +97,11 @@ def parse_arguments(
     systems: Mapping[str, str] = MappingProxyType({}),
     options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
-    """Read the command line that all recipes share, and start logging to standard error.
+    """Parse the shared command line of recipes, and start logging to standard error.
 
-    With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, names and
-    descriptions, others in place of the recipe's own (such as `asr.experiments.thesis_table_4_2.CHOICE`). With
-    `downloads` there is `--download`, and then the folder of the corpus need not be there yet. `options` adds those of
-    one recipe.
+    `rows` (names of ablation rows) and `systems` (names and descriptions, such as
+    `asr.experiments.thesis_table_4_2.CHOICE`) add options to select them. `downloads` adds `--download`, and the
+    corpus's folder may then be missing. `options` adds options of one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -174,9 +173,9 @@ def open_recipe(
     inputs: Mapping[str, str] | None = None,
     corpora: Mapping[str, DataDirectory] | None = None,
 ) -> Recipe:
-    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`, or over `corpora` by split.
+    """Open the run of a recipe on the data directories `corpus_dir/SPLIT`, or on `corpora` by split.
 
-    The lexicon is `corpus_dir/lexicon.txt` unless given; `inputs` are digests of what else the run reads.
+    The lexicon is `corpus_dir/lexicon.txt` by default; `inputs` are checksums of other inputs.
     """
     found = {split: read_data_directory(corpus_dir / split) for split in splits} if corpora is None else dict(corpora)
     lexicon = read_lexicon(corpus_dir / "lexicon.txt") if lexicon is None else lexicon
@@ -257,9 +256,7 @@ def finish(
 
 
 def run_recipe(main: Any) -> NoReturn:
-    """Call a recipe's main function under a supervisor; an error that is no fault of the program becomes one sentence,
-    exit status 1.
-    """
+    """Run a recipe's main function under a supervisor; report errors in one sentence with exit status 1."""
     supervise("recipe", resumable=True)
     try:
         with standard_output_named():

@@ -1,4 +1,4 @@
-"""The rows of results that a recipe ends with: `results.json` and the table on the terminal."""
+"""Results of a recipe: `results.json` and the table on the terminal."""
 
 import json
 import math
@@ -35,7 +35,7 @@ ResultRow = TypedDict(
         "frame_accuracy": float | None,
     },
 )
-"""One system in one grammar on one split: rates and accuracy in %, RTF in CPU seconds a second of audio."""
+"""One system with one grammar on one split: rates and accuracy in %, RTF in CPU seconds per second of audio."""
 
 COLUMNS = tuple(ResultRow.__annotations__)
 
@@ -53,7 +53,7 @@ def result_row(
     train_seconds: float,
     frame_accuracy: float | None = None,
 ) -> ResultRow:
-    """Row of a scored system; see `ResultRow` for the units."""
+    """Return the row of a scored system; see `ResultRow` for the units."""
     return {
         "system": system,
         "kind": kind,
@@ -75,13 +75,13 @@ def result_row(
 
 
 def write_results(path: Path | str, rows: Sequence[ResultRow]) -> None:
-    """Write the rows as a JSON list, whole or not at all.
+    """Write the rows as a JSON list, atomically.
 
     Raises
     ------
     RunError
-        When a row lacks a key or has another, a number is not finite, two rows are of one system in one
-        place, or the primary rows are not one discriminant per unit and split, the same in every grammar.
+        If a row has missing or additional keys or a non-finite number, two rows have the same system, grammar and
+        split, or the primary rows are not one discriminant per unit and split, the same with each grammar.
     """
     _check(rows)
     ordered = [{key: row[key] for key in COLUMNS} for row in rows]  # type: ignore[literal-required]
@@ -119,7 +119,7 @@ def _check(rows: Sequence[ResultRow]) -> None:
 
 
 def print_table(rows: Sequence[ResultRow]) -> None:
-    """Print the rows on standard output, the primary ones starred."""
+    """Print the rows on standard output, with a star for primary ones."""
     from rich.console import Console
     from rich.table import Table
 
@@ -141,7 +141,7 @@ def print_table(rows: Sequence[ResultRow]) -> None:
         )
     console = Console()
     if not console.is_terminal:
-        console = Console(width=200)  # a file or pipe has no width; rows must not be cut
+        console = Console(width=200)  # avoids cutting rows in a file or pipe, which has no width
     console.print(table)
     if any(row["primary"] for row in rows):
         console.print("* primary: chosen on held-out speakers before the test set was decoded")

@@ -1,7 +1,6 @@
-"""Systems of frames mapped by speaker (fMLLR, `asr.acoustic.fmllr`), of the phones' own states and of tied ones.
+"""Systems with speaker transforms (fMLLR, `asr.acoustic.fmllr`), with context-independent and with tied states.
 
-Mixtures of each kind stand beside those of frames that are not mapped, so that every step shows; hybrids stand on the
-mapped ones.
+Mixtures of each kind are compared with those of untransformed frames; hybrids are trained on the transformed ones.
 """
 
 from asr.acoustic.hybrid_training import HybridSettings
@@ -17,16 +16,16 @@ TIED_COMPONENTS = (8,)
 def mapped_systems(
     features: FeatureConfig, spliced: FeatureConfig, settings: HybridSettings, *, tied_states: int
 ) -> tuple[tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]:
-    """Five families of mixtures, and two hybrids: `ovr-mapped` and, of so many tied states, `ovr-tied-mapped`.
+    """Return five families of mixtures, and two hybrids: `ovr-mapped` and, with tied states, `ovr-tied-mapped`.
 
     Parameters
     ----------
     features : FeatureConfig
-        Of the mixtures.
+        Features of the mixtures.
     spliced : FeatureConfig
-        Of the hybrids, which splice mapped frames.
+        Features of the hybrids, which splice transformed frames.
     settings : HybridSettings
-        Of both hybrids.
+        Settings of both hybrids.
     """
     mixtures = (
         MixtureSpecification("gmm-speaker", features, COMPONENTS),
