@@ -1,1 +1,1 @@
-"""The offline report: one HTML page with the results, the errors and the training curves of a run."""
+"""Offline report of a run: an HTML page with results, errors and training curves."""

@@ -1,4 +1,4 @@
-"""The report's figures as inline SVG: the page's colours, and the same bytes for the same numbers."""
+"""Figures of the report as inline SVG, with the page's colors and reproducible bytes."""
 
 import io
 import re
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Placeholders that matplotlib draws with, and what the page's style sheet puts in their place.
+# Colors used in matplotlib, and their replacements in the page's style sheet.
 _INK = "#010203"
 _FAINT = "#040506"
 _SERIES = tuple(f"#0a0b{10 + number:02x}" for number in range(8))
 _STYLES = {_INK: "currentColor", _FAINT: "var(--line)"} | {
     colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)
 }
-_WIDTH = 4.4  # inches, about that of a phone, so that the letters stay readable there
+_WIDTH = 4.4  # inches, about the width of a phone, to keep text readable there
 _SETTINGS = {"svg.fonttype": "none", "text.parse_math": False, "text.color": _INK, "axes.labelcolor": _INK}
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
 def speaker_bars(rates: Mapping[str, Mapping[str, float]], *, label: str, id: str, title: str, text: str) -> str:
-    """Horizontal bars, a group a speaker and a bar a system, as an SVG element.
+    """Return horizontal bars as an SVG element, grouped by speaker with one bar per system.
 
     Parameters
     ----------
-    rates : system -> speaker -> rate; a speaker may be absent from a system
+    rates : system -> speaker -> rate; speakers may be missing in a system
     label : name of the rate, with its unit
-    id : prefix of every id in the figure, unique on the page
-    title, text : what a screen reader says in place of the picture
+    id : prefix of all ids in the figure, unique on the page
+    title, text : description for screen readers
     """
     speakers = sorted({speaker for by_speaker in rates.values() for speaker in by_speaker})
     group = max(0.28, 0.14 * len(rates) + 0.08)  # inches
@@ -59,7 +59,7 @@ def speaker_bars(rates: Mapping[str, Mapping[str, float]], *, label: str, id: st
 
 
 def curve(points: Sequence[tuple[float, float]], *, x_label: str, y_label: str, id: str, title: str, text: str) -> str:
-    """A line through `points` (x, y) as an SVG element; `id`, `title` and `text` as in `speaker_bars`."""
+    """Return a line through `points` (x, y) as an SVG element; `id`, `title` and `text` as in `speaker_bars`."""
     x, y = zip(*points, strict=True)
 
     def draw(axes: "Axes") -> None:
@@ -78,7 +78,7 @@ def curve(points: Sequence[tuple[float, float]], *, x_label: str, y_label: str, 
 
 
 def _draw_svg(draw: "Callable[[Axes], None]", height: float, id: str, title: str, text: str) -> str:
-    """Run `draw` on fresh axes, under matplotlib's own defaults, and return an SVG element for the page."""
+    """Run `draw` on new axes with matplotlib's default style, and return an SVG element for the page."""
     import matplotlib.style
     from matplotlib.figure import Figure
 
@@ -96,12 +96,12 @@ def _draw_svg(draw: "Callable[[Axes], None]", height: float, id: str, title: str
 
 
 def _adopt_svg(svg: str, id: str, title: str, text: str) -> str:
-    """Give matplotlib's file the page's colours and letters, ids of its own, and a description."""
+    """Adapt matplotlib's SVG to the page: colors, fonts, unique ids, and a description."""
     from markupsafe import escape
 
     for colour, style in _STYLES.items():
         svg = svg.replace(colour, style)
-    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would hold for the whole page
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would affect the whole page
     svg = re.sub(r"font-family: [^;\"]*; ", "", svg)
     svg = re.sub(r'\bid="', f'id="{id}-', svg)
     svg = re.sub(r'(?:xlink:)?href="#', f'href="#{id}-', svg)

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML page that needs neither network nor script."""
+"""Report of a run: an HTML page without network access or scripts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from asr.util.files import atomic_write
 
 Points = Sequence[tuple[float, float]]
 
-_MAX_BARS = 24  # speakers in the figure; the table beside it has all of them
+_MAX_BARS = 24  # speakers in the figure; the table has all
 
 
 @dataclass(frozen=True, slots=True)
 class PlainTable:
-    """A table of text: title, a sentence under it, names of the columns, and rows of as many cells."""
+    """A table of text: title, a sentence below it, names of the columns, and rows."""
 
     title: str
     caption: str
@@ -27,7 +27,7 @@ class PlainTable:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the results that not every run measures."""
+    """An optional column of the results."""
 
     key: str
     title: str
@@ -44,7 +44,7 @@ _MEASURED = (
 
 @dataclass(frozen=True, slots=True)
 class _SpeakerLine:
-    """A line of the table of speakers: the sizes, and a score of every system (None where it has none)."""
+    """A line of the table of speakers: sizes, and a score of each system (or None)."""
 
     speaker: str
     sentences: int
@@ -77,13 +77,13 @@ def write_report(
     Parameters
     ----------
     title : heading of the page
-    rows : the rows of `results.json`; columns of times and of frames that no row has are left out
-    speakers : system -> scores of its speakers, as `ScoreReport.speakers` gives them
-    curves : title -> points (x, y), a figure each; " by " in a title such as "log-likelihood by iteration"
-        parts the name of the y axis from that of the x axis
+    rows : rows of `results.json`; empty columns of times and frames are left out
+    speakers : system -> scores of its speakers, as in `ScoreReport.speakers`
+    curves : title -> points (x, y), one figure each; " by " in a title such as "log-likelihood by iteration" separates
+        the names of the y and x axes
     transcripts : utterances to show word by word, such as `ScoreReport.worst(20)` of one system
-    notes : sentences, each its own paragraph under the title
-    transcripts_of : name of the system that `transcripts` come from
+    notes : sentences, each a paragraph below the title
+    transcripts_of : name of the system of the `transcripts`
     tables : further tables, after the errors by speaker
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -124,7 +124,7 @@ def _speaker_lines(speakers: Mapping[str, Sequence[SpeakerScore]]) -> list[_Spea
 
 
 def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
-    """Word error rates as bars, of the highest only if there are many; empty when nobody said a word."""
+    """Plot word error rates as bars, only the highest if there are many; empty without words."""
     rates = {
         system: {score.speaker: score.counts.wer for score in scores if score.counts.words}
         for system, scores in speakers.items()
@@ -158,5 +158,5 @@ def _curve(number: int, title: str, points: Points) -> _Curve:
 
 
 def _number(value: float | None, digits: int = 2) -> str:
-    """`value` with a fixed number of decimals; a dash where there is none."""
+    """Format `value` with a fixed number of decimals; a dash for None."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
