@@ -1,1 +1,1 @@
-"""Errors and messages, text, files, settings and the supervisor: what all packages share."""
+"""Shared modules: errors and messages, text, files, settings and the supervisor."""

@@ -1,7 +1,7 @@
-"""What all tables of settings have in common: the base model, numbers with bounds, and how a fault is told.
+"""Base of all tables of settings: the model, bounded numbers, and error messages.
 
-Every number has a lower and an upper bound that no sensible use meets. They are there so that a slip of the keyboard,
-or a file made up to do harm, is refused on reading and not hours later, when a model is saved or the memory is full.
+Each number has bounds beyond any sensible value. They reject typos and malicious files on reading, instead of hours
+later when a model is saved or memory is exhausted.
 """
 
 import difflib
@@ -15,22 +15,22 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 DEEPEST = 20
-"""Tables and lists inside each other."""
+"""Maximum depth of nested tables and lists."""
 MAX_INTEGER = 2**63 - 1
 MAX_NAME_LENGTH = 4096
 
 
 class Settings(BaseModel):
-    """A table of settings: frozen, without names that are no settings, and without numbers that are not finite.
+    """Frozen table of settings, without unknown names and non-finite numbers.
 
-    Text is never taken for a number, nor a number with a point or a truth value for a whole one. A list is taken where
-    a tuple is meant, and a whole number of any type, such as NumPy's.
+    Text is not converted to numbers, nor floats and booleans to integers. Lists are accepted for tuples, and integers
+    of other types, such as NumPy's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
     old_names: ClassVar[dict[str, str]] = {}
-    """Names that a setting had once, in files that are still read, and the name it has now."""
+    """Former names of settings in older files, and their current names."""
 
     @model_validator(mode="before")
     @classmethod
@@ -43,12 +43,12 @@ class Settings(BaseModel):
 
     @classmethod
     def with_new_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values with the names that settings have now; where both are there they stay as they are."""
+        """Return the values under current names; if both names are present they are unchanged."""
         new = {old: new for old, new in cls.old_names.items() if new not in values}
         return {new.get(name, name): value for name, value in values.items()}
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
-        """How settings, each right by itself, do not go together: the one to change first, and why."""
+        """Yield conflicts between valid settings: the one to change first, and the reason."""
         return iter(())
 
     @model_validator(mode="after")
@@ -58,7 +58,7 @@ class Settings(BaseModel):
 
 
 def refuse(table: type[Settings], value: Any, reasons: Iterable[tuple[str, str]]) -> None:
-    """Raise ValidationError with all reasons against what a table holds, each with the setting to change first."""
+    """Raise ValidationError with all reasons, each with the setting to change first."""
     lines = []
     for name, why in reasons:
         parts = tuple(name.split("."))
@@ -72,7 +72,7 @@ _DISAGREEMENT = "disagreement"
 
 
 def _with_tuples(value: Any) -> Any:
-    """A list of JSON or TOML as the tuple that is kept, and whole numbers as those of Python."""
+    """Convert JSON or TOML lists to tuples, and integers to Python's."""
     return tuple(map(_whole, value)) if isinstance(value, list | tuple) else _whole(value)
 
 
@@ -81,10 +81,10 @@ def _whole(value: Any) -> Any:
 
 
 def faults_in_value(value: Any, *, finite: bool = True) -> Iterator[tuple[str, str]]:
-    """The parts of `value` that could not be written down again, by name ("gmm.mixtures.1"), and why.
+    """Yield the parts of `value` that cannot be written, by name ("gmm.mixtures.1"), and the reasons.
 
-    Values are what JSON and TOML share: text, integers of 64 bits, numbers (finite ones, unless told otherwise), truth
-    values, and lists and tables of them, up to 20 deep. What is deeper is told as the last.
+    Valid values are those of both JSON and TOML: text, 64-bit integers, numbers (finite by default), booleans, and
+    lists and tables of these, at most 20 deep. Excessive depth is reported last.
     """
     waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
     while waiting:
@@ -110,28 +110,28 @@ def faults_in_value(value: Any, *, finite: bool = True) -> Iterator[tuple[str, s
 
 
 def fault_in_value(value: Any) -> str | None:
-    """Why `value` could not be written down again, after the name of the part at fault; None if it could."""
+    """Return why `value` cannot be written, with the name of the part; None if it can."""
     return next((f"{name}: {fault}" for name, fault in faults_in_value(value)), None)
 
 
 def printable_name(name: str) -> str:
-    """The name of something outside; ValueError if it is empty, very long or holds what cannot be printed."""
+    """Return the name; ValueError if it is empty, very long or not printable."""
     if not name or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
         raise ValueError(f"must be a name of at most {MAX_NAME_LENGTH} characters, all of which can be printed")
     return name
 
 
 def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
-    """The values; ValueError if two are written alike, since copies are named after them."""
+    """Return the values; ValueError if two are written equally, because they name copies."""
     if len({f"{value:g}" for value in values}) < len(values):
         raise ValueError("must be different from each other in their first six digits")
     return values
 
 
 class SettingFault(NamedTuple):
-    """What is wrong with a setting, `name` with the names of its tables before it, in a phrase that names it.
+    """A fault of a setting: its full `name`, and a phrase that includes it.
 
-    With `of_several`, each is right by itself, but they do not go together.
+    `of_several` marks conflicts between valid settings.
     """
 
     name: str
@@ -140,14 +140,14 @@ class SettingFault(NamedTuple):
 
 
 def faults(error: ValidationError, table: type[Settings] | None = None) -> list[SettingFault]:
-    """All that pydantic found.
+    """Return all faults found by pydantic.
 
-    With `table`, that of the settings read, a name that is no setting comes with those it may have been meant for.
+    With `table`, unknown names come with similar valid ones.
     """
     problems: dict[str, list[Any]] = {}
     disagreements = []
     for problem in error.errors(include_url=False):
-        # Among the names pydantic has the kinds of value that it tried.
+        # pydantic's names include the alternative types.
         parts = [str(part) for part in problem["loc"] if not str(part).startswith(_KINDS_TRIED)]
         if problem["type"] == _DISAGREEMENT:
             told_by = ".".join(parts[: len(parts) - problem["ctx"]["depth"]])
@@ -155,7 +155,7 @@ def faults(error: ValidationError, table: type[Settings] | None = None) -> list[
             disagreements.append(SettingFault(".".join(parts), phrase, of_several=True))
         else:
             problems.setdefault(".".join(parts), []).append(problem)
-    # Where a list might have been a word too, only what is wrong in the list is of interest.
+    # If a word is allowed instead of a list, only faults of the list are relevant.
     texts = {name: of for name, of in problems.items() if not any(other.startswith(f"{name}.") for other in problems)}
     return [SettingFault(name or "settings", _phrase(name, of, table)) for name, of in texts.items()] + disagreements
 
@@ -164,7 +164,7 @@ _KINDS_TRIED = ("function-", "tuple[", "literal[", "constrained-")
 
 
 def _phrase(name: str, problems: list[Any], table: type[Settings] | None) -> str:
-    """What is wrong with one setting, of which several kinds of value may have been tried."""
+    """Describe the faults of one setting, which may have alternative types."""
     first, value = problems[0], problems[0]["input"]
     if first["type"] == "extra_forbidden":
         return f"{name} is not known" if table is None else f"{name} is no setting{_meant(name.split('.'), table)}"
@@ -174,7 +174,7 @@ def _phrase(name: str, problems: list[Any], table: type[Settings] | None) -> str
     wanted = " or ".join([right[0], *(one.removeprefix("must be ") for one in right[1:])])
     where = name or "settings"
     if first["type"] == "file" or (first["type"] == "value_error" and isinstance(value, dict | BaseModel)):
-        return f"{where}: {wanted}"  # of a file that the setting names, or of a whole table
+        return f"{where}: {wanted}"  # a file named by the setting, or a whole table
     if first["type"] not in _TYPES:
         return f"{where}: {wanted}, not {_shown(value)}"
     return f"{where}: {wanted}, not {_shown(value)}{_kind(value)}{_remedy(first['type'], value)}"
@@ -191,7 +191,7 @@ _TYPES = {
     "dict_type": "a table of names and values",
     "model_type": "a table of settings",
 }
-"""What has to be there instead, for every fault that lies in the type of a value."""
+"""Expected values for pydantic's type errors."""
 _LIMITS = {
     "greater_than": "greater than {gt}",
     "greater_than_equal": "at least {ge}",
@@ -203,7 +203,7 @@ _LIMITS = {
 
 
 def _right(problem: Mapping[str, Any]) -> str:
-    """What would be right: `must be at least 0`."""
+    """Describe the valid values: `must be at least 0`."""
     kind, given = problem["type"], problem.get("ctx", {})
     if kind in _TYPES:
         return f"must be {_TYPES[kind]}"
@@ -227,7 +227,6 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def _kind(value: Any) -> str:
-    """` (text)`; nothing where the value shown has said so itself."""
     kinds = [name for types, name in _KINDS if isinstance(value, types)]
     return f" ({kinds[0]})" if kinds else ""
 
@@ -236,7 +235,7 @@ _IN_QUOTES = {"int_type": r"[-+]?\d{1,18}", "float_type": r"[-+]?(\d{1,18}(\.\d*
 
 
 def _remedy(wanted: str, value: Any) -> str:
-    """How the value that was probably meant is written."""
+    """Return the notation of the value that was probably intended."""
     if isinstance(value, str) and re.fullmatch(_IN_QUOTES.get(wanted, "(?!)"), value, re.ASCII):
         return "; write it without quotes"
     if wanted == "int_type" and isinstance(value, float) and value.is_integer() and abs(value) < MAX_INTEGER:
@@ -247,20 +246,19 @@ def _remedy(wanted: str, value: Any) -> str:
 
 
 def _meant(parts: list[str], table: type[Settings]) -> str:
-    """`; did you mean gmm.mixtures?` for a name like one of its table, or like one of another."""
+    """Return a suggestion such as `; did you mean gmm.mixtures?`, from the same table or another one."""
     names = _setting_names(table)
     place, name = ".".join(parts[:-1]), parts[-1]
     beside = [other.rpartition(".")[2] for other in names if other.rpartition(".")[0] == place]
     near = [f"{place}.{other}".removeprefix(".") for other in difflib.get_close_matches(name, beside, 1, 0.7)]
     if not near:
         last = {other: other.rpartition(".")[2] for other in names}
-        like = difflib.get_close_matches(name, set(last.values()), 1, 0.7)  # the same name before a similar one
+        like = difflib.get_close_matches(name, set(last.values()), 1, 0.7)  # prefer the same name to a similar one
         near = [other for other in names if last[other] in like]
     return f"; did you mean {' or '.join(near[:3])}?" if near else ""
 
 
 def _setting_names(table: type[BaseModel], before: str = "") -> list[str]:
-    """Every setting's name, with those of its tables before it."""
     names = []
     for name, field in table.model_fields.items():
         names.append(before + name)
@@ -275,7 +273,7 @@ _LISTED.maxstring = _LISTED.maxother = _LISTED.maxlong = 100
 
 
 def _shown(value: Any) -> str:
-    """As a file has it, shortened in the middle where it is long."""
+    """Format a value as in a file, shortened in the middle if long."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict | BaseModel):
@@ -284,5 +282,5 @@ def _shown(value: Any) -> str:
         return "nothing"
     try:
         return _LISTED.repr(list(value) if isinstance(value, tuple) else value)
-    except (ValueError, RecursionError):  # an integer of thousands of digits, tables without end
+    except (ValueError, RecursionError):  # integers with thousands of digits, infinite nesting
         return f"this {type(value).__name__}"

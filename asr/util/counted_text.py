@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def some(names: Iterable[str], most: int = 5) -> str:
-    """The first few names with commas, and how many more there are."""
+    """Join the first few names with commas, and add the number of others."""
     listed = list(names)
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more

@@ -1,4 +1,4 @@
-"""One sentence for every error that is no fault of the program: the input's, the disk's, or want of memory."""
+"""One-sentence messages for errors of inputs, disk or memory."""
 
 import errno
 import gc
@@ -14,7 +14,7 @@ from asr.util.errors import AsrError, printable
 from asr.util.memory_errors import out_of_memory
 from asr.util.supervisor import RESUME
 
-# Room to tell of a fault in when there is none left; address space only, as nobody writes there.
+# Reserve for reporting an out-of-memory error; only address space until written.
 _KEPT_BACK = mmap.mmap(-1, 16 << 20)
 _MEMORY = "give the process more, or fewer --jobs"
 _DISK = {
@@ -27,7 +27,7 @@ _DISK = {
 
 
 def sentence_of(error: BaseException, *, resumable: bool = False) -> str | None:
-    """Return the message for the user, on one line; None for a fault of the program, whose traceback says more.
+    """Return the message for the user, on one line; None for a bug, which needs a traceback.
 
     `resumable` adds how to resume a command that keeps finished stages.
     """
@@ -53,9 +53,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 def drop_unwritten_output() -> None:
-    """Send what the standard streams could not take nowhere, lest the interpreter tries again at its end and
-    complains.
-    """
+    """Discard unwritten output of the standard streams, to avoid errors when the interpreter exits."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not _can_be_flushed(stream):
             with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
@@ -64,7 +62,7 @@ def drop_unwritten_output() -> None:
 
 @contextmanager
 def standard_output_named() -> Iterator[None]:
-    """Errors of the disk that standard output meets inside the block say so; of themselves they name no file."""
+    """Name standard output in disk errors inside the block."""
     stream = sys.stdout
     sys.stdout = cast(TextIO, stream and _Named(stream))
     try:
@@ -84,7 +82,7 @@ def _flush_output() -> None:
 
 
 class _Named:
-    """A stream whose errors bear its name."""
+    """A stream whose errors include its name."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -120,7 +118,7 @@ def _can_be_flushed(stream: TextIO) -> bool:
 
 
 def _forget(error: BaseException | None) -> None:
-    """Let go of what the frames hold in which it happened, so that there is memory to tell of it."""
+    """Release the objects in the frames of an error, to free memory for reporting it."""
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__

@@ -1,7 +1,7 @@
-"""The errors a user can meet, and the one rule for which of them cost an utterance instead of the command.
+"""Errors for users, and the rule for which of them skip an utterance instead of stopping the command.
 
-Each message names file, line and value at fault, and says what would be right. It may quote what a file holds, so it
-is made fit for a terminal here, once: control characters are escaped, and what is long is shortened in the middle.
+Each message has file, line and value, and the expected value. Quoted content is made printable here: control characters
+are escaped, and long text is shortened in the middle.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def printable(text: str, limit: int = MAX_MESSAGE_LENGTH) -> str:
 
 
 def sentence(text: str) -> str:
-    """`text` as `printable` gives it, without a full stop at its end: it may be put into another sentence."""
+    """Return `text` like `printable`, without a final full stop, for use in another sentence."""
     shown = printable(text)
     return shown if shown.endswith("..") else shown.removesuffix(".")
 
@@ -52,10 +52,10 @@ def _shown(character: str) -> str:
 
 
 class AsrError(Exception):
-    """Base of every error raised on purpose; the command line prints its message and exits with status 1.
+    """Base of all errors raised on purpose; the command line prints the message and exits with status 1.
 
-    `code` is a short name of the cause, for programs: the reason code in `failed.tsv` where the error costs an
-    utterance. Where it is that no utterance is left, `lost` has all of them, each with its code and the reason.
+    `code` is a short name of the cause for programs, and the reason code in `failed.tsv`. If no utterance is left,
+    `lost` has all of them, each with code and reason.
     """
 
     code: str = "error"
@@ -78,7 +78,7 @@ class ConfigError(AsrError):
 
 
 class ArgumentError(ConfigError, TypeError):
-    """A program gave an argument of another type than the function takes; Python's TypeError too."""
+    """An argument has another type than the function accepts; also a TypeError."""
 
     code = "argument"
 
@@ -123,31 +123,31 @@ MODEL_NEEDED = "a model file is needed, as `asr train` makes it (model.safetenso
 
 
 class ModelFormatError(AsrError):
-    """A model file is truncated, of another format, or disagrees with its own header."""
+    """A model file is truncated, has another format, or contradicts its own header."""
 
     code = "model"
 
 
 class MissingModelError(ModelFormatError, FileNotFoundError):
-    """There is no such model file; also the error that Python itself raises for a missing file."""
+    """A model file does not exist; also a FileNotFoundError."""
 
     code = "missing-file"
 
 
 class MissingAudioError(CorpusError, FileNotFoundError):
-    """There is no such audio file; also the error that Python itself raises for a missing file."""
+    """An audio file does not exist; also a FileNotFoundError."""
 
     code = "missing-file"
 
 
 class RunError(AsrError):
-    """A work directory belongs to another configuration or holds what is not a run."""
+    """A work directory belongs to another configuration or has other content."""
 
     code = "run"
 
 
 class AudioWarning(UserWarning):
-    """Audio was recognized though it is not what a recognizer expects; the words are probably not what was said."""
+    """Unusual audio was recognized; the words are probably wrong."""
 
 
 class _Fault(NamedTuple):
@@ -156,12 +156,12 @@ class _Fault(NamedTuple):
 
 
 class Fault(_Fault):
-    """Why one utterance cannot be used: a short code for programs, and a sentence that a terminal can show."""
+    """Reason why an utterance is unusable: a short code for programs, and a printable sentence."""
 
     __slots__ = ()
 
     def __new__(cls, code: str, reason: str) -> "Fault":
-        """As any named tuple."""
+        """Create it like any named tuple."""
         return super().__new__(cls, code, sentence(reason))
 
     def __str__(self) -> str:
@@ -171,12 +171,11 @@ class Fault(_Fault):
 def attempt(
     function: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
 ) -> Result | Fault:
-    """What `function` returns for one utterance, or the fault of the utterance that kept it from that.
+    """Return the result of `function` for one utterance, or the utterance's fault.
 
-    This is the only place where an error turns into a missing utterance. Only what its own data caused counts as its
-    fault: errors of corpus, features, lexicon, alignment and search. Everything else (memory, an interrupt, a full
-    disk, an error of the program) passes through and ends the command, which can be resumed; to lose an utterance to
-    it would change the result in silence.
+    This is the only place where an error skips an utterance. Only errors of corpus, features, lexicon, alignment and
+    search are faults of the utterance. All others (memory, interrupts, a full disk, bugs) stop the command, which can
+    be resumed; skipping an utterance for these would silently change the result.
     """
     try:
         return function(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Kinds of files that are not plain text, by their first bytes, and how to make text of them."""
+"""Detection of binary files by their first bytes, with remedies."""
 
 _MODEL = "Use its ARPA file"
 _KINDS = {
@@ -30,11 +30,11 @@ _KINDS = {
 _SPHINX_DMP = (b"Darpa Trigram LM", b"Darpa Quadrigram LM")  # after their length, in either byte order
 _TAR = slice(257, 262)
 _CONTROL = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
-_LOOKED_AT, _FEWEST, _MANY = 1 << 16, 8, 0.02  # bytes; control characters, and their part of all bytes
+_LOOKED_AT, _FEWEST, _MANY = 1 << 16, 8, 0.02  # bytes; minimum number of control characters, and of their fraction
 
 
 def fault_in_kind(content: bytes) -> str | None:
-    """Return the kind of a file that is not text and a remedy, as two sentences; None for a file that may be text."""
+    """Return the type of a binary file and a remedy, as two sentences; None for a file that may be text."""
     for beginning, (kind, remedy) in _KINDS.items():
         if content.startswith(beginning):
             return f"is {kind}. {remedy}"
@@ -48,7 +48,7 @@ def fault_in_kind(content: bytes) -> str | None:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether bytes that are not UTF-8 are no text in another encoding either: they have many control characters."""
+    """Whether bytes are not text in any encoding because of many control characters."""
     beginning = content[:_LOOKED_AT]
     n_control = len(beginning) - len(beginning.translate(None, _CONTROL))
     return n_control >= max(_FEWEST, _MANY * len(beginning))

@@ -1,4 +1,4 @@
-"""Writing files that are whole or absent; a floor's own door to `discriminants.util.files`, where it is done."""
+"""Atomic writing of files, from `discriminants.util.files`."""
 
 from discriminants.util.files import DISK_TROUBLE, atomic_directory, atomic_write, write_array
 

@@ -1,16 +1,12 @@
-"""Errors that say nothing of the input: the machine has too little memory.
-
-What follows from them must never be taken for a fault of what was being worked on, so this lies below everything that
-makes such a judgement.
-"""
+"""Detection of errors caused by insufficient memory, which must not count as faults of the input."""
 
 import errno
 import os
 import resource
 from collections.abc import Iterator
 
-# What loaders and libraries say that report it as some error of their own: the dynamic linker (a module that cannot
-# be mapped), Python's threads, libsndfile, C++.
+# Messages of libraries that report out-of-memory with other errors: the dynamic linker, Python's threads, libsndfile,
+# C++.
 _PHRASES = (
     "cannot allocate",
     "can't allocate",
@@ -21,19 +17,19 @@ _PHRASES = (
     "bad_alloc",
     "out of memory",
     "memoryerror",
-    # C code of which an allocation failed in a place where that was not thought of:
+    # Messages of C code with unchecked allocations:
     "without exception set",
     "without setting an exception",
 )
-# Address space in MiB, measured: the libraries that training and decoding load, with some room to work in; and the
-# buffers and stacks of one more thread of OpenBLAS, of which two are loaded.
+# Measured address space in MiB: the libraries of training and decoding with working memory; and buffers and stacks per
+# additional OpenBLAS thread (two copies are loaded).
 _LOADED, _PER_THREAD, _MAX_THREADS = 640, 80, 64
 
 
 def require_address_space() -> None:
-    """Raise MemoryError where a limit (`ulimit -v`) leaves no room for the libraries.
+    """Raise MemoryError if a limit (`ulimit -v`) is too low for the libraries.
 
-    To be asked before they are loaded: OpenBLAS then ends the process by itself, or tries for ever.
+    Call it before loading them: OpenBLAS otherwise exits or retries forever.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     wanted = os.environ.get("OPENBLAS_NUM_THREADS", "")
@@ -47,10 +43,10 @@ def require_address_space() -> None:
 
 
 def out_of_memory(error: BaseException) -> BaseException | None:
-    """The error that came first, if this one comes of memory that could not be had, else None.
+    """Return the original error if this one is caused by insufficient memory, else None.
 
-    That may be any error on the way to it: the cause of this one, or what was being handled when it was raised. A
-    worker process that disappears is counted, as nothing here ends one but the system when memory is short.
+    The whole chain of causes and contexts is searched. A lost worker process counts, because only the system ends
+    workers, when memory is short.
     """
     short = [found for found in _chain(error) if _is_short_of_memory(found)]
     return short[-1] if short else None
@@ -68,7 +64,7 @@ def _is_short_of_memory(error: BaseException) -> bool:
 
 
 def _is_lost_worker(error: BaseException) -> bool:
-    """Whether it is a `concurrent.futures.BrokenExecutor`, joblib's among them; by name, as importing takes time."""
+    """Whether it is a `concurrent.futures.BrokenExecutor` or joblib's, by name because imports are slow."""
     return any(kind.__name__ == "BrokenExecutor" for kind in type(error).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""The small files that ship with the project: `data/` of a clone, `asr/data/` of an installed wheel."""
+"""Data files of the project: `data/` of a clone, `asr/data/` of an installed wheel."""
 
 from importlib import resources
 from pathlib import Path
@@ -8,9 +8,9 @@ from discriminants.util.paths import exists
 
 
 def resource(*parts: str) -> Path:
-    """Path of a shipped file or folder, e.g. `resource("naval", "lexicon.txt")`.
+    """Return the path of a data file or folder, e.g. `resource("naval", "lexicon.txt")`.
 
-    Raises CorpusError when nothing of that name ships with the project.
+    Raises CorpusError if it does not exist.
     """
     package = Path(str(resources.files("asr")))
     for root in (package / "data", package.parent / "data"):

@@ -1,7 +1,7 @@
-"""The lines of a text file a user hands in, plain or gzip-compressed, or one clear sentence about why not.
+"""Lines of text files from users, plain or gzip-compressed, with one-sentence errors.
 
-Lists, lexica, grammars, transcripts and settings all come in through here: one rule for encoding, byte-order marks,
-Unicode's normalization form, and how large a file may become when it is unpacked.
+All lists, lexica, grammars, transcripts and settings are read here, with the same rules for encoding, byte-order marks,
+Unicode normalization, and size after decompression.
 """
 
 import logging
@@ -18,29 +18,28 @@ log = logging.getLogger(__name__)
 
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_TEXT = 1 << 30
-"""Bytes; a file that is larger, or becomes larger when it is unpacked, is refused."""
+"""Bytes; larger files are refused, also after decompression."""
 MAX_LINE_LENGTH = 1 << 20
-"""Characters; an hour of speech in one transcript has a tenth of them."""
-_PACKING = 50  # times; text packs three to twenty times
-_SMALL = 32 << 20  # bytes that any gzip file may become
+"""Characters; the transcript of an hour of speech has a tenth of this."""
+_PACKING = 50  # maximum compression ratio; text has 3 to 20
+_SMALL = 32 << 20  # decompressed bytes that are always allowed
 _PIECE = 1 << 16
-_FIRST_BYTES = 1 << 9  # of a member: some programs write very small ones
+_FIRST_BYTES = 1 << 9  # per member: some programs write very small ones
 _MAX_MEMBERS = 100_000
 _ZEROS = re.compile(rb"\0*")
 
 
 def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
-    """Lines of the UTF-8 file `path` (gzip recognized by content, byte-order mark removed, NFC), without line ends.
+    """Read the lines of a UTF-8 file without line ends (gzip detected by content, byte-order mark removed, NFC).
 
-    Lines end at a line feed alone, so that line numbers agree with every editor; a carriage return before it
-    is left to the callers, who split at white space.
+    Only line feeds end a line, so line numbers agree with editors; callers remove carriage returns by splitting at
+    white space.
 
     Raises
     ------
     error
-        When the file cannot be opened or is none (a folder, a pipe), is a damaged gzip file, is or becomes too large,
-        is of a binary kind (see `asr.util.file_kinds`), holds a zero byte, is not UTF-8 or has a line that is too long
-        (the message has the line).
+        If the file is unreadable or not regular (a folder, a pipe), is damaged gzip, too large, binary (see
+        `asr.util.file_kinds`), not UTF-8, or has a zero byte or a line that is too long (with the line number).
     """
     lines = read_text(path, error).split("\n")
     if lines[-1] == "":
@@ -54,7 +53,7 @@ def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
 
 
 def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> bytes:
-    """The content of a regular file of at most `largest` bytes; `error`, with the reason, for any other."""
+    """Read a regular file of at most `largest` bytes; raise `error`, with the reason, for others."""
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):
@@ -67,7 +66,7 @@ def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> byte
 
 
 def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEXT) -> str:
-    """The whole text of a file of at most `largest` bytes, as `read_text_lines` reads it."""
+    """Read the text of a file of at most `largest` bytes, like `read_text_lines`."""
     content = read_bytes(path, error, largest=largest)
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content, error, largest)
@@ -75,7 +74,7 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEX
     if fault is not None:
         raise error(f"{path} {fault}.")
     try:
-        text = content.decode().lstrip("\ufeff")  # a program that adds a mark may find one there
+        text = content.decode().lstrip("\ufeff")  # a program may add a second mark
     except UnicodeDecodeError as problem:
         if is_binary(content):
             raise error(f"{path} is a binary file. Expected UTF-8 text.") from problem
@@ -92,7 +91,7 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEX
 
 
 def _normalized(path: Path | str, text: str) -> str:
-    """Return the text in NFC; log a line, once for each file, if that changes it."""
+    """Return the text in NFC; log once per file if that changes it."""
     changed = nfc(text)
     if changed is not text and str(path) not in _reported:
         _reported.add(str(path))
@@ -105,14 +104,13 @@ def _normalized(path: Path | str, text: str) -> str:
 
 
 _reported: set[str] = set()
-"""Files whose normalization was logged: several stages read the same file."""
+"""Files whose normalization was logged, because several stages read the same file."""
 
 
 def _unpacked(path: Path | str, content: bytes, error: type[AsrError], largest: int) -> bytes:
-    """What gzip members hold, one after the other.
+    """Decompress all gzip members.
 
-    What has been unpacked is compared with what it was packed in piece by piece, so that a bomb goes off while it is
-    still small.
+    Sizes are compared with the compressed ones piece by piece, which stops decompression bombs early.
     """
     pieces: list[bytes] = []
     size = position = n_members = 0
@@ -142,7 +140,7 @@ def _unpacked(path: Path | str, content: bytes, error: type[AsrError], largest: 
                     f"{path} would become more than {_size(limit)} when unpacked, which no text file of its size does; "
                     "unpack it first if it is what you want."
                 )
-        found = _ZEROS.match(content, position - len(member.unused_data))  # with which tapes fill up
+        found = _ZEROS.match(content, position - len(member.unused_data))  # padding of tapes
         assert found is not None
         position = found.end()
     return b"".join(pieces)

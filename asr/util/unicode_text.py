@@ -1,6 +1,6 @@
-"""Unicode text: one form for equal words and names, and characters that no word may hold.
+"""Unicode normalization, and characters that are not allowed in words.
 
-Text is normalized to NFC where it is read, so that a word typed on one system equals the same word typed on another.
+Text is normalized to NFC on reading, so that words are equal on all systems.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from unicodedata import category, is_normalized, name, normalize
 from discriminants.util.paths import exists
 
 _JOINERS = "\u200c\u200d"
-"""Zero-width (non-)joiner, which the spelling of Persian, Hindi and other languages needs within words."""
+"""Zero-width (non-)joiner, used within words of Persian, Hindi and other languages."""
 _HYPHENS = "-\u2010\u2011"
 _SINGLE_QUOTES = "'`\u2018\u2019\u201a\u201b\u2039\u203a"
 
@@ -22,8 +22,8 @@ def nfc(text: str) -> str:
 def fault_in_word(word: str) -> str | None:
     """Return why `word` cannot be a word or phone, as the end of a sentence; None if it can.
 
-    Refused are white space, control characters and invisible format characters (zero-width space, marks of direction),
-    but not the zero-width joiners.
+    White space, control characters and invisible format characters (zero-width space, direction marks) are refused, but
+    not the zero-width joiners.
     """
     if word.split() != [word]:
         return "must be a name without white space"
@@ -37,9 +37,9 @@ def fault_in_word(word: str) -> str | None:
 
 
 def without_punctuation(word: str) -> str:
-    """Return the word without punctuation marks of any script at its ends.
+    """Return the word without punctuation of any script at its ends.
 
-    Apostrophes and hyphens may belong to a word and stay, except single quotes at both ends.
+    Apostrophes and hyphens are kept, except single quotes at both ends.
     """
     first, last = 0, len(word)
     while first < last and _is_mark(word[first]):
@@ -57,7 +57,7 @@ def _is_mark(character: str) -> bool:
 
 
 def existing_form(path: Path) -> Path:
-    """Return the path whose Unicode form the disk has, or `path` itself if no form of it exists.
+    """Return the path in the Unicode form that exists on disk, or `path` itself if none does.
 
     Lists are read as NFC, but some systems store file names decomposed (NFD).
     """
@@ -65,7 +65,7 @@ def existing_form(path: Path) -> Path:
         return path
     try:
         return path if exists(path) else _other_form(path)
-    except OSError:  # a name that no file can have, for example of more than 255 bytes
+    except OSError:  # an invalid file name, for example of more than 255 bytes
         return path
 
 
