@@ -89,8 +89,6 @@ class Recognizer(Locked):
         Whether words have confidences (`Word.confidence`); this needs lattices, which take more time.
     ratios : bool
         Whether results and words come with likelihood ratios (`phone_llr`, `silence_llr`); takes a second search.
-
-    Raises GrammarError or ConfigError for a grammar or a setting that cannot be used.
     """
 
     _source = "of a model in memory"
