@@ -33,15 +33,8 @@ def forward_backward(
     log_likelihood, states, stayed, entered = _recursions(
         np.ascontiguousarray(scores, np.float64),
         order,
-        graph.arc_start,
-        graph.arc_end,
-        topology.unit_state[graph.arc_unit],
-        stay,
-        leave,
-        graph.arc_weight,
-        graph.jump_start,
-        graph.jump_end,
-        graph.jump_weight,
+        (graph.arc_start, graph.arc_end, topology.unit_state[graph.arc_unit], stay, leave, graph.arc_weight),
+        (graph.jump_start, graph.jump_end, graph.jump_weight),
         graph.final_weight,
         graph.initial,
         topology.n_states,
@@ -64,10 +57,9 @@ def _log_add(a, b):
 
 
 @njit(cache=True, nogil=True)
-def _recursions(
-    scores, order, arc_start, arc_end, arc_state, stay, leave, arc_weight,
-    jump_start, jump_end, jump_weight, final_weight, initial, n_states,
-):  # fmt: skip
+def _recursions(scores, order, arcs, jumps, final_weight, initial, n_states):
+    arc_start, arc_end, arc_state, stay, leave, arc_weight = arcs
+    jump_start, jump_end, jump_weight = jumps
     n_frames = scores.shape[0]
     n_arcs = len(arc_end)
     n_nodes = len(order)

@@ -38,17 +38,14 @@ def best_ways(links: TraceLinks, heads: np.ndarray, *, detailed: bool = False) -
     is_junction[-1] = True
     sources = np.repeat(np.arange(len(links.frame)), np.diff(links.start))
     is_junction[sources[links.word >= 0]] = True
-    return EpsilonPaths(*_ways(
-        np.asarray(heads, np.int64), is_junction, links.start, links.target, links.word, links.event, links.acoustic,
-        links.grammar, links.total, links.forward, links.backward, links.beam, detailed,
-    ))  # fmt: skip
+    tokens = is_junction, links.forward, links.backward, links.beam
+    arrays = links.start, links.target, links.word, links.event, links.acoustic, links.grammar, links.total
+    return EpsilonPaths(*_ways(np.asarray(heads, np.int64), tokens, arrays, detailed))
 
 
 @njit(cache=True, nogil=True)
-def _ways(
-    heads, is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam, detailed
-):  # fmt: skip
-    n_tokens = len(forward)
+def _ways(heads, tokens, links, detailed):
+    n_tokens, n_links = len(tokens[0]), len(links[1])
     n_fields = n_tokens if detailed else 0
     best = np.full(n_tokens, -np.inf)
     scores = np.empty((n_fields, 2))
@@ -58,8 +55,8 @@ def _ways(
     own_total = np.empty(n_tokens)
     own_scores = np.empty((n_fields, 2))
     own_last = np.empty(n_fields, np.int64)
-    own_event = np.empty((len(target) if detailed else 0, 2), np.int64)
-    own_event_scores = np.empty((len(target) if detailed else 0, 2))
+    own_event = np.empty((n_links if detailed else 0, 2), np.int64)
+    own_event_scores = np.empty((n_links if detailed else 0, 2))
     room = 1024 if detailed else 0
     way_start = np.zeros(len(heads) + 1, np.int64)
     junction = np.empty(1024, np.int32)
@@ -75,8 +72,8 @@ def _ways(
     n_events = 0
     for number in range(len(heads)):
         found, events = _ways_of(
-            heads[number], is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam,
-            detailed, best, scores, last, own_junction, own_total, own_scores, own_last, own_event, own_event_scores,
+            heads[number], tokens, links, detailed, (best, scores, last),
+            (own_junction, own_total, own_scores, own_last), (own_event, own_event_scores),
         )  # fmt: skip
         while n + found > len(junction):
             junction, way_total = grown(junction), grown(way_total)
@@ -108,11 +105,13 @@ def _ways(
 
 
 @njit(cache=True, nogil=True)
-def _ways_of(
-    head, is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam, detailed,
-    best, scores, last, junction, way_total, way_scores, way_last, events, event_scores,
-):  # fmt: skip
+def _ways_of(head, tokens, links, detailed, reached, ways, events_of_ways):
     """Find the ways of one head; `best` is -inf before and after. Returns the numbers of ways and events."""
+    is_junction, forward, backward, beam = tokens
+    start, target, word, event, acoustic, grammar, total = links
+    best, scores, last = reached
+    junction, way_total, way_scores, way_last = ways
+    events, event_scores = events_of_ways
     n = 0
     n_events = 0
     best[head] = 0.0

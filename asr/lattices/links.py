@@ -57,32 +57,14 @@ def trellis_links(
         event = np.where(graph.arc_filler == FILLER_PAUSE, NO_EVENT, event)
     event = np.where(graph.arc_begins_word, BEGIN, event).astype(np.uint8)
     weights = scaled_weights(graph, lm_scale, insertion_penalty, filler_penalty)
+    penalty = np.zeros(graph.n_arcs) + filler_penalties(graph, filler_penalty)
     start, target, word, events, acoustic, grammar, total = _links(
-        trellis.layer_start,
-        place,
-        forward,
-        np.append(backward, -trellis.best),
-        trellis.floor,
-        trellis.beam,
+        (trellis.layer_start, place, forward, np.append(backward, -trellis.best), trellis.floor, trellis.beam),
         np.ascontiguousarray(scores, np.float32),
-        graph.arc_start,
-        graph.arc_end,
-        graph.arc_unit,
-        graph.arc_word,
-        event,
-        graph.arc_weight,
-        weights.arc,
-        np.zeros(graph.n_arcs) + filler_penalties(graph, filler_penalty),
-        topology.unit_state,
-        stay,
-        leave,
-        graph.jump_start,
-        graph.jump_end,
-        graph.jump_word,
-        graph.jump_weight,
-        weights.jump,
-        graph.final_weight,
-        weights.final,
+        (graph.arc_start, graph.arc_end, graph.arc_unit, graph.arc_word, event, graph.arc_weight, weights.arc, penalty),
+        (topology.unit_state, stay, leave),
+        (graph.jump_start, graph.jump_end, graph.jump_word, graph.jump_weight, weights.jump),
+        (graph.final_weight, weights.final),
     )
     first = place[: trellis.layer_start[1]]
     return TraceLinks(
@@ -142,11 +124,12 @@ def _forget_tokens(token_at, place, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _links(
-    layer_start, place, forward, backward, floor, beam, scores, arc_start, arc_end, arc_unit, arc_word, arc_event,
-    arc_weight, arc_scaled, arc_penalty, unit_state, unit_stay, unit_leave, jump_start, jump_end, jump_word,
-    jump_weight, jump_scaled, final_weight, final_scaled,
-):  # fmt: skip
+def _links(tokens, scores, graph_arcs, units, jumps, finals):
+    layer_start, place, forward, backward, floor, beam = tokens
+    arc_start, arc_end, arc_unit, arc_word, arc_event, arc_weight, arc_scaled, arc_penalty = graph_arcs
+    unit_state, unit_stay, unit_leave = units
+    jump_start, jump_end, jump_word, jump_weight, jump_scaled = jumps
+    final_weight, final_scaled = finals
     n_tokens = len(place)
     arc_token = np.full(len(arc_end), -1, np.int32)
     node_token = np.full(len(final_weight), -1, np.int32)
