@@ -1,1 +1,1 @@
-"""Posterior probabilities of outputs, and how well they are calibrated."""
+"""Class posteriors from classifier outputs, and measures of their calibration."""

@@ -1,4 +1,4 @@
-"""How far posteriors can be believed: log loss, Brier score and reliability curves."""
+"""Calibration of posteriors: log loss, Brier score and reliability curves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,25 +7,25 @@ import numpy as np
 from sklearn import metrics
 from sklearn.utils.multiclass import unique_labels
 
-_ROWS_SUM_TO_ONE = 1e-3  # float32 posteriors of hundreds of classes included
+_ROWS_SUM_TO_ONE = 1e-3  # also allows for float32 posteriors of hundreds of classes
 
 
 def log_loss(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight: np.ndarray | None = None) -> float:
-    """Mean of -log P(y | x), natural logarithm: `sklearn.metrics.log_loss` with rows brought to sum one.
+    """Mean of -log P(y | x), natural logarithm: `sklearn.metrics.log_loss` with rows scaled to sum to one.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
     proba : array-like of shape (n_samples, n_classes)
-        Posteriors as `predict_proba` gives them, the columns in the order of the sorted labels.
+        Posteriors as returned by `predict_proba`, with the columns in the order of the sorted labels.
     labels : array-like of shape (n_classes,), optional
-        The classes, such as `classifier.classes_`; needed where `y` does not hold all of them.
+        The classes, such as `classifier.classes_`; required if `y` does not contain all of them.
     sample_weight : array-like of shape (n_samples,), optional
 
     Raises
     ------
     ValueError
-        If shapes or labels do not fit together, or a row is no distribution.
+        If shapes or labels do not fit together, or a row is not a distribution.
     """
     codes, proba, weight = _checked(y, proba, labels, sample_weight)
     return float(metrics.log_loss(codes, proba, labels=np.arange(proba.shape[1]), sample_weight=weight))
@@ -34,7 +34,7 @@ def log_loss(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight: np
 def brier_score(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight: np.ndarray | None = None) -> float:
     """Mean over the samples of sum_c (P(c | x) - [y = c])^2, between 0 and 2 (Brier 1950).
 
-    For two classes it is twice the one-column form that goes by the same name.
+    For two classes it is twice the one-column Brier score.
 
     Parameters and errors are those of `log_loss`.
     """
@@ -46,16 +46,16 @@ def brier_score(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight:
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """Bins of posterior against what came true, empty bins left out.
+    """Posterior and observed frequency in each bin; empty bins are omitted.
 
     Attributes
     ----------
     confidence : ndarray of shape (n_bins,)
-        Mean posterior in each bin, rising.
+        Mean posterior in each bin, ascending.
     accuracy : ndarray of shape (n_bins,)
-        Share of samples for which it came true.
+        Fraction of the bin's samples that belong to the evaluated class.
     counts : ndarray of shape (n_bins,)
-        Samples in the bin, or the sum of their weights.
+        Number of samples in each bin, or the sum of their weights.
     """
 
     confidence: np.ndarray
@@ -78,24 +78,24 @@ def reliability_curve(
     strategy: str = "uniform",
     sample_weight: np.ndarray | None = None,
 ) -> ReliabilityCurve:
-    """Confidence against accuracy (DeGroot and Fienberg 1983), as `sklearn.calibration.calibration_curve` but for
-    any number of classes, with counts and weights.
+    """Return confidence against accuracy (DeGroot and Fienberg 1983).
+
+    Extends `sklearn.calibration.calibration_curve` to any number of classes, with counts and weights.
 
     Parameters
     ----------
     y, proba, labels, sample_weight
         As in `log_loss`.
     label : optional
-        The class whose posterior is looked at; by default, the winner's of each sample.
+        The class whose posterior is evaluated; by default, the predicted class of each sample.
     n_bins : int
     strategy : {"uniform", "quantile"}
-        Bins of equal width between 0 and 1, or of equally many samples.
+        Bins of equal width between 0 and 1, or bins of equal numbers of samples.
 
     Raises
     ------
     ValueError
-        If shapes or labels do not fit together, a row is no distribution, or `n_bins` or `strategy` is none of
-        those.
+        If shapes or labels do not fit together, a row is not a distribution, or `n_bins` or `strategy` is invalid.
     """
     codes, proba, weight = _checked(y, proba, labels, sample_weight)
     if label is None:
@@ -135,8 +135,9 @@ def expected_calibration_error(
     strategy: str = "uniform",
     sample_weight: np.ndarray | None = None,
 ) -> float:
-    """Mean of |accuracy - confidence| over the bins of `reliability_curve`, weighted by their samples (Naeini,
-    Cooper and Hauskrecht 2015); parameters and errors are those of `reliability_curve`.
+    """Mean of |accuracy - confidence| over the bins of `reliability_curve`, weighted by their samples.
+
+    Source: Naeini, Cooper and Hauskrecht 2015. Parameters and errors are those of `reliability_curve`.
     """
     return reliability_curve(
         y, proba, label=label, labels=labels, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
@@ -144,15 +145,15 @@ def expected_calibration_error(
 
 
 def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | None = None) -> Any:
-    """Draw a reliability curve: the diagonal is perfect calibration, the area of a point its bin's samples.
+    """Plot a reliability curve with the diagonal; the area of a point is proportional to its bin's samples.
 
     Parameters
     ----------
     curve : ReliabilityCurve
     ax : matplotlib axes, optional
-        A new figure's by default.
+        Axes to draw on; a new figure by default.
     name : str, optional
-        For the legend, where the mean of |accuracy - confidence| follows it.
+        Label in the legend; the mean of |accuracy - confidence| is appended.
 
     Returns
     -------
@@ -178,7 +179,7 @@ def _classes(y: Any, labels: Any) -> np.ndarray:
 
 
 def _checked(y: Any, proba: Any, labels: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Class numbers, posteriors in float64 that sum to one exactly, and weights."""
+    """Return class numbers, posteriors in float64 that sum to one exactly, and weights."""
     y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
     if y.ndim != 1 or proba.ndim != 2 or y.shape[0] != proba.shape[0] or not y.shape[0]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""From the outputs of discriminants to class posteriors."""
+"""Models that turn outputs of discriminants into class posteriors."""
 
 import warnings
 from typing import Any, Self
@@ -11,22 +11,22 @@ from discriminants.kernels.kernel import float_type
 from discriminants.logistic.loss import log_sigmoid
 from discriminants.util.estimator import estimator, field
 
-_MIN_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
-_MAX_SQUARE = 1e200  # of a standardized output: differences and sums of such squares stay finite
+_MIN_DEVIATION = 1e-6  # of an output within a class, relative to its standard deviation over all samples
+_MAX_SQUARE = 1e200  # of a standardized output: differences and sums of these squares stay finite
 _MAX_SCORE = 1e300
 _NEWTON_STEPS, _SIGMOID_TOLERANCE, _SIGMOID_RIDGE, _MIN_STEP = 100, 1e-10, 1e-12, 1e-10
-_MIN_SLOPE = 1e-5  # of a sigmoid, in log odds for a standard deviation of the output
+_MIN_SLOPE = 1e-5  # of a sigmoid, in log odds per standard deviation of the output
 
 
 def unit_length_outputs(outputs: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
-    """Outputs (n, S) as they would be with every weight vector scaled to length one (Andelic 2007, 4.2.1)."""
+    """Return outputs (n, S) for weight vectors scaled to length one (Andelic 2007, 4.2.1)."""
     length = np.linalg.norm(dual_coef, axis=0)
     return outputs / np.where(length > 0, length, 1.0).astype(outputs.dtype)
 
 
 @estimator
 class _OutputModel(BaseEstimator):
-    """Base of the models: what the arguments of `fit` mean."""
+    """Base class that documents the arguments of `fit`."""
 
     def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn posteriors from outputs.
@@ -38,32 +38,31 @@ class _OutputModel(BaseEstimator):
         y : ndarray of int of shape (n_samples,)
             Class numbers 0 to n_classes - 1.
         sample_weight : ndarray of shape (n_samples,), optional
-            As how many samples each counts; positive.
+            Number of samples that each sample counts as; positive.
         even_at_zero : bool
-            Whether two classes are equally probable at output zero, where that is a threshold already; of more classes
-            it says nothing.
+            Whether two classes are equally probable at output zero, because zero is a threshold. Ignored for more than
+            two classes.
 
         Raises
         ------
         ValueError
-            If a class has no sample or holds all of them, or outputs are so large that their variance is not finite.
+            If a class has no sample or all samples, or outputs are so large that their variance is not finite.
         """
         raise NotImplementedError
 
 
 @estimator
 class GaussianOutputModel(_OutputModel):
-    """Every one-vs-rest output is Gaussian within its class and within the rest; Bayes' rule, then
-    normalized.
+    """One-vs-rest outputs as Gaussian within the class and within the rest, combined by Bayes' rule and normalized.
 
-    p(q | class) and p(q | rest) are normal densities (Andelic 2007, 4.7; sigma_i^2 is the variance), the
-    prior is the class's share of the training samples. The one-vs-rest posteriors need not sum to one and are
-    normalized over the classes. With two classes there is one output, and nothing to normalize.
+    p(q | class) and p(q | rest) are normal densities (Andelic 2007, 4.7; sigma_i^2 is the variance). The prior is the
+    class's share of the training samples. The one-vs-rest posteriors need not sum to one and are normalized over the
+    classes. Two classes have one output, whose posteriors need no normalization.
 
     Attributes
     ----------
     means_, variances_ : ndarray of shape (2, n_outputs)
-        Row 0 the class, row 1 the rest.
+        Row 0 is for the class, row 1 for the rest.
     log_priors_ : ndarray of shape (2, n_outputs)
     n_classes_ : int
     """
@@ -105,13 +104,13 @@ class GaussianOutputModel(_OutputModel):
 class PlattOutputModel(_OutputModel):
     """One sigmoid for each one-vs-rest output, normalized over the classes; for two classes one sigmoid.
 
-    P(class | q) = 1 / (1 + exp(-(a q + b))) (Platt 1999, with a = -A and b = -B). The cross-entropy is taken
-    to his smoothed targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of 1 and 0, so that the slope stays
-    finite where the outputs separate the classes, and is minimized by Newton's method with step halving as
-    Lin, Lin and Weng (2007) do. A larger output is never a smaller probability: where there is no signal, outputs of
-    samples left out can ask for a negative slope; it is then held at 1e-5 for a standard deviation of the output, and
-    the probabilities are near the priors. The normalization over more than two classes is that of Zadrozny and Elkan
-    (2002).
+    P(class | q) = 1 / (1 + exp(-(a q + b))) (Platt 1999, with a = -A and b = -B). The cross-entropy uses his smoothed
+    targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2) instead of 1 and 0. The slope then stays finite if the outputs separate
+    the classes. The minimum is found by Newton's method with step halving (Lin, Lin and Weng 2007).
+
+    A larger output never has a smaller probability. Without signal, outputs of left-out samples can have a best slope
+    below zero. The slope is then set to 1e-5 per standard deviation of the output, and the probabilities are near the
+    priors. The normalization over more than two classes is that of Zadrozny and Elkan (2002).
 
     Attributes
     ----------
@@ -161,10 +160,10 @@ class PlattOutputModel(_OutputModel):
 def fit_sigmoid(
     output: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None, *, free_offset: bool = True
 ) -> tuple[float, float]:
-    """Slope and offset of Platt's sigmoid for one output, the slope held above a small positive bound.
+    """Return slope and offset of Platt's sigmoid for one output, with the slope held above a small positive bound.
 
-    The output is of a scale about one: the bound and the safeguards of the Newton steps are absolute. `weight` says as
-    how many samples each counts; without `free_offset` the offset is zero.
+    The output must have a scale of about one, because the bound and the safeguards of the Newton steps are absolute.
+    `weight` is the number of samples that each sample counts as. Without `free_offset` the offset is zero.
     """
     weight = np.ones(positive.shape[0]) if weight is None else weight
     n_positive = float(weight[positive].sum())
@@ -176,7 +175,7 @@ def fit_sigmoid(
         return max(float(slope), _MIN_SLOPE), 0.0
     one = np.ones_like(output)
     slope, offset = _newton(np.stack([output, one]), np.zeros_like(output), np.array([0.0, priors]), target, weight)
-    if slope < _MIN_SLOPE:  # the loss is convex, so that its least value under the bound lies on the bound
+    if slope < _MIN_SLOPE:  # the loss is convex, so its constrained minimum lies on the bound
         slope = _MIN_SLOPE
         (offset,) = _newton(one[None], slope * output, np.array([priors]), target, weight)
     return float(slope), float(offset)
@@ -185,7 +184,7 @@ def fit_sigmoid(
 def _newton(
     features: np.ndarray, known: np.ndarray, parameters: np.ndarray, target: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Parameters of the least cross-entropy of sigmoids of known + parameters @ features, from those given on."""
+    """Minimize the cross-entropy of sigmoids of known + parameters @ features, starting from the given parameters."""
 
     def cross_entropy(parameters: np.ndarray) -> float:
         score = known + parameters @ features
@@ -203,7 +202,7 @@ def _newton(
         slope, step = float(gradient @ direction), 1.0
         while (trial := cross_entropy(parameters + step * direction)) > value + 1e-4 * step * slope:
             step /= 2
-            if step < _MIN_STEP:  # no fall that rounding would show
+            if step < _MIN_STEP:  # the decrease would be below rounding
                 return parameters
         parameters, value = parameters + step * direction, trial
     return parameters
@@ -211,16 +210,16 @@ def _newton(
 
 @estimator
 class LogisticOutputModel(_OutputModel):
-    """A full multinomial logistic layer on the outputs; for two classes the sigmoid of `PlattOutputModel`.
+    """A full multinomial logistic layer on the outputs, or for two classes the sigmoid of `PlattOutputModel`.
 
-    With two classes neither parameter is used.
+    Both parameters are ignored for two classes.
 
     Parameters
     ----------
     C : float
-        Inverse strength of the ridge on the layer's weights (outputs are standardized first).
+        Inverse strength of the ridge penalty on the layer's weights; outputs are standardized first.
     max_samples : int
-        At most this many samples, evenly spaced, are used: the layer is small.
+        Maximum number of samples, evenly spaced, used to fit the small layer.
 
     Attributes
     ----------
@@ -254,11 +253,11 @@ class LogisticOutputModel(_OutputModel):
         if rows.shape[0] > self.max_samples:
             even = np.linspace(0, rows.shape[0] - 1, self.max_samples).astype(int)
             _, first = np.unique(y, return_index=True)
-            rows = np.union1d(even, first)  # every class stays
+            rows = np.union1d(even, first)  # keep every class
         deviation = np.sqrt(variance)
         deviation[deviation == 0] = 1.0
         layer: Any = LogisticRegression(C=self.C, max_iter=300)
-        with warnings.catch_warnings():  # of a class for every other sample: they are classes
+        with warnings.catch_warnings():  # scikit-learn suspects a regression if there are many classes
             warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             layer.fit((outputs[rows] - mean) / deviation, y[rows], None if sample_weight is None else weight[rows])
         self.coef_ = (layer.coef_ / deviation).T
@@ -273,7 +272,7 @@ class LogisticOutputModel(_OutputModel):
 
 
 def _checked(outputs: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Outputs, class numbers and the number of classes, each of which has samples."""
+    """Return outputs, class numbers and the number of classes, after checking that each class has samples."""
     outputs, y = np.asarray(outputs), np.asarray(y)
     n_classes = max(2, outputs.shape[1])
     counts = np.bincount(y, minlength=n_classes)
@@ -293,20 +292,22 @@ def _moments(output: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 
 
 def _bounded(outputs: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
-    """Outputs in float64, cut where a linear map with weights of sum `strength` would overflow."""
+    """Return outputs in float64, clipped so that a linear map with weights of sum `strength` cannot overflow."""
     limit = _MAX_SCORE / (1.0 + strength)
     return np.clip(outputs.astype(np.float64), -limit, limit)
 
 
 def log_proba_from_odds(scores: np.ndarray) -> np.ndarray:
-    """Log posteriors (n_samples, n_classes) from the log odds of each class against the rest, or of class 1 alone."""
+    """Return log posteriors (n_samples, n_classes) from the log odds of each class against the rest, or of class 1
+    alone.
+    """
     if scores.shape[1] == 1:
         return np.hstack([log_sigmoid(-scores), log_sigmoid(scores)])
     return _normalized(log_sigmoid(scores))
 
 
 def finite_log_proba(log_proba: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """In the float type of `like`, where a lower value than it holds becomes its lowest."""
+    """Convert to the float type of `like`, clipping values below its range."""
     dtype = float_type(like)
     return np.maximum(log_proba, np.finfo(dtype).min).astype(dtype)
 
