@@ -1,4 +1,4 @@
-"""What the learners on a fixed basis share: centres chosen before the weights, and features that are white in them."""
+"""Base of the learners on a fixed basis: centers chosen before the weights, and features whitened in them."""
 
 from numbers import Real
 from typing import Any
@@ -15,35 +15,37 @@ from discriminants.linear_systems.whitening_map import whitening_map
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
 
-BLOCK = 2048  # samples met at a time
-_CHECKED = 1024  # samples whose kernel values are looked at before the rest
+BLOCK = 2048  # samples in a block
+_CHECKED = 1024  # samples whose kernel values are checked before the rest
 
 
 @estimator
 class ChosenCenters(KernelExpansion):
-    """Base: `_basis` chooses the centres; outputs are summed in float64, for the weights of nearly dependent centres
-    are large and cancel.
+    """Base class whose `_basis` chooses the centers.
+
+    Outputs are summed in float64, because the weights of nearly dependent centers are large and cancel.
 
     Parameters
     ----------
     kernel
-        Symmetric and positive semidefinite, the same for all centres.
+        Symmetric and positive semidefinite, the same for all centers.
     chooser : str or callable
-        "k-means" takes the samples nearest to the means of clusters, "feature-vectors" always that in whose span all
-        samples lie best, "cholesky" that furthest from the span of those chosen, "entropy" those of greatest quadratic
-        Renyi entropy, "leverage" draws by leverage scores, "random" any; "greedy" takes the ones that explain y best,
-        by forward selection. A function is called with samples, kernel, number of centres, RandomState and targets (or
-        None) and gives row numbers.
+        "k-means" takes the samples nearest to the means of clusters. "feature-vectors" repeatedly adds the sample that
+        most increases how well the span of the centers represents all samples. "cholesky" repeatedly adds the sample
+        furthest from the span of the centers. "entropy" maximizes the quadratic Renyi entropy. "leverage" draws by
+        leverage scores, and "random" uniformly. "greedy" takes the centers that explain y best, by forward selection. A
+        function is called with samples, kernel, number of centers, RandomState and targets (or None) and returns row
+        numbers.
     n_candidates : int or None
-        The choice is made among, and by, so many samples drawn at random; None is all of them. The choosers but
-        "random", "entropy" and "leverage" keep up to 8 bytes for each and each centre.
+        Number of samples, drawn at random, from which centers are chosen and by which the choice is scored; None uses
+        all. The choosers except "random", "entropy" and "leverage" use up to 8 bytes per candidate and center.
     tol : float
-        A centre is left out when no more than this share of the largest k(x, x) of it lies outside the span of others.
+        A center is omitted if no more than this fraction of the largest k(x, x) lies outside the span of the others.
 
     Attributes
     ----------
     center_indices_ : ndarray of int of shape (m,)
-        Rows of the training samples; not in the order of choice.
+        Rows of the training samples, not in the order of choice.
     """
 
     kernel: Any = parameter(set(NAMED), Kernel, callable, default="gaussian")
@@ -56,9 +58,9 @@ class ChosenCenters(KernelExpansion):
     def _basis(
         self, X: np.ndarray, n_centers: int, targets: np.ndarray | None, centers: np.ndarray | None = None
     ) -> tuple[Kernel, np.ndarray, np.ndarray]:
-        """Kernel for the centres, centres (m, n_features), and the map (m, m) that whitens their columns.
+        """Return the kernel for the centers, centers (m, n_features), and the map (m, m) that whitens their columns.
 
-        `centers` are taken in place of a choice, as far as they are independent. Raises ValueError if the kernel does
+        If `centers` are given, the independent ones are used instead of a choice. Raises ValueError if the kernel does
         not fit, or is the same for all samples.
         """
         if X.shape[0] < 2:
@@ -83,7 +85,7 @@ class ChosenCenters(KernelExpansion):
         return kernel.at(kept), centers[kept], whitening
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """All outputs for checked X, in its float type."""
+        """Return all outputs for checked X, in its float type."""
         outputs = np.empty((X.shape[0], self.intercept_.shape[0]), dtype=X.dtype)
         for start in range(0, X.shape[0], BLOCK):
             rows = slice(start, start + BLOCK)

@@ -1,5 +1,7 @@
-"""Kernel recursive least squares: a sparse kernel machine learnt from a stream (Andelic 2007, section 3.4.3; Engel,
-Mannor and Meir 2004), with a ridge on the weights (Liu, Principe and Haykin 2010, chapter 4).
+"""Kernel recursive least squares: a sparse kernel machine for streams.
+
+The algorithm is that of Andelic 2007, section 3.4.3, and Engel, Mannor and Meir 2004, with a ridge on the weights (Liu,
+Principe and Haykin 2010, chapter 4).
 """
 
 from collections.abc import Callable, Iterator
@@ -30,43 +32,43 @@ def _can_stream(learner: Any) -> bool:
 
 @estimator
 class _RecursiveLearner(KernelExpansion):
-    """What classifier and regressor share: the passes over the data, block by block.
+    """Base of the classifier and the regressor: passes over the data, block by block.
 
     Parameters
     ----------
     nu : float
         Squared distance from the span of the dictionary beyond which a sample joins it; 0 < nu <= 1 for kernels with
-        k(x, x) = 1 (Andelic 2007, 3.100). Smaller is denser. The units are those of k(x, x).
+        k(x, x) = 1 (Andelic 2007, 3.100). Smaller values give more entries. The units are those of k(x, x).
     max_centers : int or None
-        The dictionary takes no more entries than this; later samples are still learnt from. With None, data of many
-        dimensions may let all samples in: 5000 of 20 independent features take 1 GB, and time that grows with the
-        cube of their number. Memory for m entries is about 16 m^2 bytes, half as much again while learning, and 8 m^2
-        more for each class of a classifier with Gaussian posteriors: 220 MB for two classes with the 2000 here. On
-        three sets that let more samples in, errors with 1000 entries were higher by 5 to 20 % than with 2000.
+        Maximum number of dictionary entries; later samples still update the weights. With None, high-dimensional data
+        may add all samples: 5000 samples of 20 independent features take 1 GB, and time grows with the cube of their
+        number. Memory for m entries is about 16 m^2 bytes, and 24 m^2 bytes during training. A classifier with Gaussian
+        posteriors needs 8 m^2 more for each class: 220 MB for two classes with the 2000 here. On three data sets that
+        would add more samples, errors with 1000 entries were higher by 5 to 20 % than with 2000.
     kernel
-        Positive definite. A precomputed kernel is for `fit` alone.
+        Positive definite. A precomputed kernel is supported only by `fit`.
     sigma
-        In `partial_fit`, "scale" is worked out on the first samples given and kept, so give a number where these are
-        few or not typical.
+        In `partial_fit`, "scale" is computed from the first samples and kept, so use a number if these are few or not
+        typical.
     form : "one_pass", "two_pass" or "thesis"
-        "one_pass" is Engel's recursion: samples before an entry do not see it. "two_pass" finds the dictionary first
-        and is then plain least squares in its kernels. "thesis" is algorithms 3 and 4 as printed: the second pass
-        starts from the P of the first, which holds every sample already, so that the data are counted twice and the
-        outputs shrink to about half of the least-squares ones; it is here for comparison.
+        "one_pass" is Engel's recursion: a sample before an entry has coordinate zero there. "two_pass" finds the
+        dictionary first and then solves plain least squares in its kernels. "thesis" is algorithms 3 and 4 as printed,
+        for comparison. Its second pass starts from the P of the first, which already contains every sample. The data
+        are thus counted twice, and the outputs shrink to about half of the least-squares ones.
     block_size : int
-        Samples at a time; speed and memory depend on it, the result does not (up to rounding).
+        Samples per block; it affects speed and memory, and the result only by rounding.
 
     Attributes
     ----------
     basis_centers_ : ndarray of shape (m, n_features)
         The dictionary, in order of arrival.
     center_indices_ : ndarray of int of shape (m,)
-        Their numbers among all samples seen.
+        Row numbers of the entries among all samples seen.
     dual_coef_ : ndarray of float64 of shape (m, n_outputs)
     intercept_ : ndarray of float64 of shape (n_outputs,)
-        Sum of the dual coefficients, and the bias that bears no penalty.
+        Sum of the dual coefficients, plus the unpenalized bias.
     recursion_ : KernelRecursion
-        What `partial_fit` goes on from.
+        State from which `partial_fit` continues.
 
     References
     ----------
@@ -87,7 +89,7 @@ class _RecursiveLearner(KernelExpansion):
     recursion_: KernelRecursion = field(init=False)
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
-        """Forget everything; parameters of the kernel are worked out on these samples."""
+        """Reset the model; parameters of the kernel are computed from these samples."""
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         one_for_all = kernel.centers_are_points and kernel.over(X[:1])[1].size == 1
         if not (one_for_all or isinstance(kernel, PrecomputedKernel)):
@@ -109,12 +111,12 @@ class _RecursiveLearner(KernelExpansion):
     def _learn(
         self, X: np.ndarray, targets: np.ndarray, observe: Callable[[np.ndarray, slice], None] | None = None
     ) -> None:
-        """Take all samples into the recursion, in one pass or two, and store the expansion; where a sample is
-        refused, what was learnt before stays.
+        """Add all samples to the recursion, in one pass or two, and store the expansion.
 
-        `observe` is given the coordinates that every sample was learnt with, and its rows.
+        If a sample is rejected, the earlier model stays. `observe` receives the coordinates with which every sample was
+        added, and its rows.
         """
-        recursion = copy(self.recursion_)  # which replaces its arrays and never writes into them
+        recursion = copy(self.recursion_)  # replaces its arrays and never writes into them
         with one_blas_thread():
             online = self.form == "one_pass"
             if not online:
@@ -136,7 +138,7 @@ class _RecursiveLearner(KernelExpansion):
         self.dual_coef_, self.intercept_ = np.ascontiguousarray(alpha), bias
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """Outputs in the float type of X, summed in float64: small nu makes for large weights that cancel."""
+        """Return outputs in the float type of X, summed in float64: a small nu gives large weights that cancel."""
         return super()._outputs(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
 
     def _blocks(self, X: np.ndarray) -> Iterator[slice]:
@@ -144,30 +146,31 @@ class _RecursiveLearner(KernelExpansion):
             yield slice(start, min(start + self.block_size, X.shape[0]))
 
     def _as_before(self, X: np.ndarray) -> np.ndarray:
-        """In the float type of the samples before, which is that of the centres."""
+        """Convert to the float type of the earlier samples, which is that of the centers."""
         return X.astype(self.recursion_.centers_.dtype, copy=False)
 
 
 @estimator
 class KRLSRegressor(_RecursiveLearner, KernelRegressor):
-    """Kernel recursive least squares: centres are the samples that depend on no others so far, weights are those
-    of ridge regression over everything seen.
+    """Kernel recursive least squares with a ridge: a dictionary of independent samples, and weights fitted to all
+    samples.
 
-    A sample joins the dictionary when its image in feature space is further than nu (squared) from the span of the
-    entries (3.94). Nothing else of it is kept: memory is O(m^2) and a block of samples, however long the stream.
-    The kernel is k + 1 (3.92). With a penalty there is another bias that bears none of it: a constant added to the
-    targets is added to the outputs. With `penalty=0`, the source's recursion, the bias is that of the kernel alone. A
-    constant lies in the span of the dictionary only approximately then, so targets whose mean is large beside their
-    deviation should be centred first. The source's inverses are replaced by triangular factors (see `KernelRecursion`),
-    so that small nu costs no accuracy.
+    A sample joins the dictionary if its image in feature space is further than nu (squared) from the span of the
+    entries (3.94). Other samples are not kept: memory is O(m^2) plus a block of samples, for any length of the stream.
+    The kernel is k + 1 (3.92). With a penalty there is a second, unpenalized bias: a constant added to the targets is
+    added to the outputs.
+
+    `penalty=0` is the source's recursion, and the bias is that of the kernel alone. A constant then lies in the span of
+    the dictionary only approximately. Center targets first if their mean is large relative to their standard deviation.
+    Triangular factors replace the source's inverses (see `KernelRecursion`), so a small nu costs no accuracy.
 
     Parameters
     ----------
     penalty : float
         lambda of a penalty lambda alpha'K alpha, the squared norm in feature space, on the summed squared error; K is
-        the matrix of k + 1 on the dictionary. 0 is plain least squares, which fits noise as soon as the dictionary
-        is large. The units are those of k(x, x): the default is for kernels with k(x, x) = 1. A stream keeps the
-        penalty that it began with. On standardized features and with the other defaults, R2 of five folds, drawn twice
+        the matrix of k + 1 on the dictionary. 0 is plain least squares, which overfits noise once the dictionary is
+        large. The units are those of k(x, x): the default is for kernels with k(x, x) = 1. A stream keeps its first
+        penalty. The table gives R2 over five folds, drawn twice, on standardized features with the other defaults
         (`SVR` on standardized targets):
 
         =====================  =====  =====  =====  =====  =====  =====
@@ -182,11 +185,11 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         friedman3, 200, 0.1    0.76   0.81   0.80   0.76   0.71   0.71
         =====================  =====  =====  =====  =====  =====  =====
 
-        (number of samples and deviation of the noise of those that are drawn).
+        For simulated data, the name gives the number of samples and the standard deviation of the noise.
 
     See Also
     --------
-    OROLSRegressor : chooses centres by the targets; needs all data at once.
+    OROLSRegressor : chooses centers by the targets; needs all data at once.
     """
 
     _free_bias: ClassVar[bool] = True
@@ -197,17 +200,17 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn further samples; however a stream is cut, the model is that of `fit` on all of it.
+        """Update the model with further samples; any division of a stream gives the model of `fit` on all of it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Taken in the float type of the first samples.
+            Converted to the float type of the first samples.
 
         Raises
         ------
         ValueError
-            For shapes unlike those before.
+            If shapes differ from those of the earlier samples.
         AttributeError
             If `form` is not "one_pass", or the kernel is precomputed.
         """
@@ -224,34 +227,34 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
 
 @estimator
 class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
-    """Kernel recursive least squares as a classifier: one output a class against the rest, one dictionary for all.
+    """Kernel recursive least squares as a classifier, with one output per class against the rest and a shared
+    dictionary.
 
     Parameters
     ----------
     penalty : float
-        lambda of a penalty lambda alpha'K alpha, as in `KRLSRegressor`, but the bias is that of the kernel alone. By
-        the other defaults, 0.1 makes fewer errors than 0 on eight of fourteen sets (the two-class benchmarks but
-        titanic, ten partitions of each, and three times 2000 samples of optdigits and satimage) by more than two
-        standard errors of the difference, such as 10.6 for 14.2 % on waveform; more on banana (12.0 for 11.6), image
-        (5.8 for 5.1) and satimage (13.2 for 11.9), where 0.01 costs hardly anything. Posteriors gain most: the log loss
-        on waveform is 0.95 with it and 5.1 without.
+        lambda of a penalty lambda alpha'K alpha, as in `KRLSRegressor`, but the bias is that of the kernel alone. With
+        the other defaults, 0.1 and 0 were compared on fourteen sets: the two-class benchmarks except titanic, ten
+        partitions of each, and three times 2000 samples of optdigits and satimage. 0.1 makes fewer errors on eight sets
+        by more than two standard errors of the difference, such as 10.6 instead of 14.2 % on waveform. It makes more on
+        banana (12.0 against 11.6), image (5.8 against 5.1) and satimage (13.2 against 11.9), where 0.01 has almost no
+        cost. Posteriors improve most: the log loss on waveform is 0.95 with 0.1 and 5.1 with 0.
     posterior : {"auto", "gaussian", "platt", "multinomial"}
-        How outputs become posteriors (`discriminants.posteriors.output_models`). For "gaussian" the means and variances
-        of the outputs over all samples seen are worked out exactly from moments of the coordinates, also in
-        `partial_fit`: an m x m matrix for each class is kept. The others need all outputs at once and are for `fit`
-        alone. "auto" is "multinomial" after `fit`, and "gaussian" after `partial_fit`, for which it keeps the moments
-        too.
+        Posterior model of the outputs (`discriminants.posteriors.output_models`). "gaussian" computes the means and
+        variances of the outputs over all samples seen exactly from moments of the coordinates, also in `partial_fit`.
+        It stores an m x m matrix for each class. The other models need all outputs at once and are supported only by
+        `fit`. "auto" is "multinomial" after `fit`, and "gaussian" after `partial_fit`; it also stores the moments.
 
     Attributes
     ----------
     posterior_ : fitted output model
-        A class of which no sample was seen yet has posterior 0.
+        A class without samples so far has posterior 0.
     moments_ : ClassMoments
-        What the Gaussian output model is worked out from.
+        Moments from which the Gaussian output model is computed.
 
     See Also
     --------
-    OROLSClassifier : chooses centres by the targets; needs all data at once.
+    OROLSClassifier : chooses centers by the targets; needs all data at once.
     """
 
     _free_bias: ClassVar[bool] = False
@@ -268,18 +271,18 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
-        """Learn further samples; however a stream is cut, the outputs are those of `fit` on all of it.
+        """Update the model with further samples; any division of a stream gives the outputs of `fit` on all of it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Taken in the float type of the first samples.
+            Converted to the float type of the first samples.
 
         Raises
         ------
         ValueError
-            For another number of features than before, labels that are not among the classes, or missing or different
-            `classes`.
+            If the number of features differs from before, a label is not among the classes, or `classes` is missing or
+            different.
         AttributeError
             If `form` is not "one_pass", `posterior` is "platt" or "multinomial", or the kernel is precomputed.
         """

@@ -11,18 +11,17 @@ from discriminants.util.regression import KernelRegressor
 
 @estimator
 class _PseudoDiscriminant(ForwardSelectionLearner):
-    """Plain least squares in the chosen columns, or with a penalty on the norm of the expansion.
+    """Least squares in the chosen columns, optionally with a penalty on the norm of the expansion.
 
     Parameters
     ----------
     residual_threshold : float, optional
-        Stop once no residual (at the candidates) is larger in absolute value, the source's criterion for
-        speech (4.4.1).
+        Stop if no residual at the candidates is larger in absolute value. This is the source's criterion for speech
+        (4.4.1).
 
     References
     ----------
-    A. Smola, B. Schoelkopf, Sparse greedy matrix approximation for machine learning, ICML 2000, for the penalty on the
-    norm.
+    A. Smola, B. Schoelkopf, Sparse greedy matrix approximation for machine learning, ICML 2000 (penalty on the norm).
     """
 
     residual_threshold: float | None = parameter(NOT_NEGATIVE, None, default=None)
@@ -40,9 +39,9 @@ class _PseudoDiscriminant(ForwardSelectionLearner):
 class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     """Least squares onto +-1 targets in forward-selected kernel columns.
 
-    The pseudoinverse is updated column by column (3.62); with K = Q U it is K^+ = U^-1 D^-1 Q', so the thin
-    orthogonal form serves, and it keeps its accuracy where the pseudoinverse recursion loses it. The weights
-    equal the least-squares solution in the chosen columns at every step.
+    The pseudoinverse is updated column by column (3.62). With K = Q U it is K^+ = U^-1 D^-1 Q', so the thin orthogonal
+    form is equivalent, and it stays accurate when the pseudoinverse recursion does not. The weights equal the
+    least-squares solution in the chosen columns at every step.
     """
 
 

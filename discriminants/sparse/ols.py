@@ -23,10 +23,10 @@ class _OrthogonalLeastSquares(ForwardSelectionLearner):
     Parameters
     ----------
     unexplained : float
-        Stop once no more than this share of the targets' variance is left unexplained (one minus the summed
-        error reduction ratios); 0 goes on to `n_centers`.
+        Stop if at most this fraction of the targets' variance is unexplained (one minus the summed error reduction
+        ratios); 0 continues to `n_centers`.
     n_candidates : int, optional
-        Candidates drawn at random; None takes all samples. All their columns are stored: O(N P) memory.
+        Number of candidates drawn at random; None uses all samples. All their columns are stored: O(N P) memory.
 
     References
     ----------
@@ -52,8 +52,8 @@ class _OrthogonalLeastSquares(ForwardSelectionLearner):
 class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
     """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
 
-    The classical baseline: the same centres and weights as `NPDClassifier(rule="error_reduction")` over the
-    same candidates, for O(N P) memory and O(N P m) time, against O(P^2) and O(N P^2 / 2) of the Gram form.
+    The classical baseline. It chooses the same centers and weights as `NPDClassifier(rule="error_reduction")` over the
+    same candidates. It takes O(N P) memory and O(N P m) time; the Gram form takes O(P^2) and O(N P^2 / 2).
     """
 
 

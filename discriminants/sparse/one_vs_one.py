@@ -1,4 +1,4 @@
-"""One kernel machine for every pair of classes, over centres that the pairs share (Andelic 2007, section 4.2.1)."""
+"""One kernel machine for every pair of classes, on centers shared by the pairs (Andelic 2007, section 4.2.1)."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -28,12 +28,12 @@ from discriminants.sparse.orols import OROLSClassifier
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 
-_MIN_HELD_OUT = 5  # samples of half a class
-_PRIOR_SAMPLES = 2.0  # whose squared error is that of no weights at all, beside those of a pair with small classes
+_MIN_HELD_OUT = 5  # samples in half a class
+_PRIOR_SAMPLES = 2.0  # added to the samples of a pair with small classes, with the squared error of zero weights
 _SAMPLES_A_CENTRE = 5
-_MIN_SHARE = 0.1  # of a column's energy in the other half, below which it is lifted; 0.03 let posteriors go wrong
-_RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
-# Of an output that is itself the log odds: with such densities in the two classes, Bayes' rule returns it.
+_MIN_SHARE = 0.1  # of a column's energy in the other half; below it a ridge is added; 0.03 gave wrong posteriors
+_RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, because it may have fewer samples than columns
+# For an output that is the log odds: with these densities in the two classes, Bayes' rule returns the output.
 _LOG_ODDS_MEANS, _LOG_ODDS_VARIANCES = (-1.0, 1.0), (2.0, 2.0)
 _LEARNERS: dict[str, type[ForwardSelectionLearner]] = {"npd": NPDClassifier, "orols": OROLSClassifier}
 
@@ -42,67 +42,67 @@ _LEARNERS: dict[str, type[ForwardSelectionLearner]] = {"npd": NPDClassifier, "or
 class OneVsOneKernelClassifier(PairExpansion):
     """NPD or OROLS for every pair of classes, with pair outputs turned into posteriors by pairwise coupling.
 
-    Each pair is learnt on the samples of its two classes alone, with targets -1 and +1. Its centres come from the pools
-    of the two classes, a few centres each that are chosen before, so that the whole machine has n_classes *
-    candidates_per_class centres at most, however many pairs there are. The output of a pair is normally distributed in
-    either class (4.6, 4.7); Bayes' rule with the classes' shares of the training samples makes it a posterior, and
-    coupling makes posteriors of the classes of those of the pairs (4.8).
+    Each pair is trained on the samples of its two classes, with targets -1 and +1. Its centers come from the pools of
+    the two classes; each pool has a few centers, chosen beforehand. The whole machine therefore has at most n_classes *
+    candidates_per_class centers, for any number of pairs. The output of a pair is modeled as normal in either class
+    (4.6, 4.7). Bayes' rule with the classes' shares of the training samples turns it into a posterior, and coupling
+    turns pair posteriors into class posteriors (4.8).
 
-    The densities are those of outputs on samples that the weights were not learnt from: the weights of either half of
-    the samples, on the other half, with the centres of the whole. On the training samples themselves outputs of
-    classes with few samples are too well apart, and posteriors too sure. Where half a class has fewer than 5 samples,
-    the means are those on the training samples, and both classes have one variance: the squared error of a new sample
-    by the p weights of n samples, (1 + p / n) / (n - p) times the sum of squared residuals (Akaike 1969), with two
-    samples more that no weight serves, so that posteriors stay moderate where weights are as many as samples.
+    The densities are estimated from held-out outputs: the weights of either half of the samples are applied to the
+    other half, with the centers of the whole. On training samples the outputs of classes with few samples are separated
+    too well, and posteriors are overconfident. If half a class has fewer than 5 samples, the means are those on the
+    training samples, and both classes have one variance. It is the squared error of a new sample by the p weights of n
+    samples, (1 + p / n) / (n - p) times the sum of squared residuals (Akaike 1969). Two samples that no weight fits are
+    added, so that posteriors stay moderate if there are about as many weights as samples.
 
-    The source scales every weight vector to length one; the densities, which scale with it, make that superfluous.
+    The source scales every weight vector to length one. The densities scale with it, so no scaling is needed.
 
-    Least squares draws the outputs of all samples of a class to one value, those that are hard to take for the other
-    class as well as those that are easy. With `loss` "logistic" the centres are chosen as before, but the weights are
-    those of logistic regression on them, and the output is the log odds of the second class where both are equally
-    frequent: it grows with how unlikely the first one is, which is what a search through many frames adds up.
+    Least squares draws the outputs of all samples of a class to one value, for easy and difficult samples equally. With
+    `loss` "logistic" the same centers are chosen, but the weights are those of logistic regression on them. The output
+    is the log odds of the second class if both classes are equally frequent. It grows as the first class becomes less
+    likely, and decoding adds up such scores over frames.
 
     Parameters
     ----------
     learner : {"npd", "orols"}
-        How a pair is learnt: least squares (`NPDClassifier`), or with a ridge that generalised cross-validation sets
+        Training of a pair: least squares (`NPDClassifier`), or a ridge set by generalized cross-validation
         (`OROLSClassifier`).
     n_centers : int, "auto" or None
-        Most centres of a pair; None takes all that the selection takes. "auto" with the squared loss takes one for
-        every five samples of the pair at most, two at least: by as many centres as samples either half of these is
-        fitted exactly, and its outputs on the other half are noise.
+        Maximum number of centers of a pair; None takes all selected ones. "auto" with the squared loss takes at most
+        one for every five samples of the pair, and at least two. With as many centers as samples each half is fitted
+        exactly, and its outputs on the other half are noise.
     candidates_per_class : int
-        Centres in the pool of a class, chosen by forward selection against the rest.
+        Number of centers in the pool of a class, chosen by forward selection against the rest.
     kernel : str or Kernel
-        A kernel whose centres are points, by name or as an object.
+        A kernel whose centers are points, by name or as an object.
     sigma : float or "scale"
-        Width of a kernel given by name, one for all pairs.
+        Width of a kernel given by name, shared by all pairs.
     residual_threshold : float, optional
-        Of NPD: stop once no residual at a centre of the two pools is larger in absolute value (4.4.1).
+        For NPD: stop if no residual at a center of the two pools is larger in absolute value (4.4.1).
     norm_penalty : float
         mu of a penalty mu w'Kw on the weights of every pair (`NPDClassifier`).
     rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}
-        How the next centre of a pair is chosen.
+        Rule for the next center of a pair.
     loss : {"squared", "logistic"}
-        Of the weights, once the centres are chosen.
+        Loss for the weights, after the centers are chosen.
     logistic_penalty : float
-        Half of it times w'Kw is added to the sum of the logistic losses, K the kernel values of a pair's centres.
+        Half of it times w'Kw is added to the sum of the logistic losses; K has the kernel values of a pair's centers.
     random_state : int, RandomState or None
         Draws samples and candidates.
 
     Attributes
     ----------
     basis_centers_ : ndarray of shape (n_centers, n_features)
-        The pools, class after class.
+        The pools, class by class.
     means_, variances_ : ndarray of shape (2, n_pairs)
-        Of the output of each pair in its first class and in its second, mostly held out. With the logistic loss -1,
-        +1 and 2, by which Bayes' rule gives the output back.
+        Mean and variance of the output of each pair in its first class and in its second, mostly held out. With the
+        logistic loss they are -1, +1 and 2, for which Bayes' rule returns the output.
     n_centers_ : ndarray of int of shape (n_pairs,)
-        Centres of each pair.
+        Number of centers of each pair.
 
     See Also
     --------
-    PairwiseClassifier : the same over any classifier, in a loop over the pairs.
+    PairwiseClassifier : the same with any classifier, in a loop over the pairs.
 
     References
     ----------
@@ -138,14 +138,14 @@ class OneVsOneKernelClassifier(PairExpansion):
         Parameters
         ----------
         progress : callable, optional
-            Called with the steps done and their number, three a class.
+            Called with the steps done and the total number of steps, three per class.
         workers : Workers, optional
-            Where to compute, one class a task; what is learnt does not depend on it.
+            Workers for the computation, with one class per task; they do not affect the result.
 
         Raises
         ------
         ValueError
-            For fewer than two classes, or a kernel with several columns a point or a width of its own for each.
+            For fewer than two classes, or a kernel with several columns per point or a separate width for each point.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
@@ -214,7 +214,7 @@ def _pairs_of(
     members: list[np.ndarray],
     logistic_penalty: float | None,
 ) -> list[tuple[Any, ...]]:
-    """The machines of the pairs (i, j) with j > i: weights of both pools, bias, number of centres, means, variances."""
+    """Return the pairs (i, j) with j > i: weights of both pools, bias, number of centers, means, variances."""
     learner, kernel, centers, n_centers, seed = machine
     learnt, pools = [], scatter.pools()
     for j in range(i + 1, len(pools)):
@@ -260,7 +260,7 @@ def _pairs_of(
 def _log_odds(
     kernel: Kernel, of_pair: tuple[np.ndarray, np.ndarray], centers: np.ndarray, penalty: float
 ) -> tuple[np.ndarray, float]:
-    """Weights and bias of the log odds of the second class against the first, were both equally frequent."""
+    """Return weights and bias of the log odds of the second class against the first, for equal priors."""
     counts = [samples.shape[0] for samples in of_pair]
     K, K_centers = (kernel(x, centers).astype(np.float64) for x in (np.concatenate(of_pair), centers))
     weights, bias = logistic_pair(K, np.repeat([-1.0, 1.0], counts), penalty * K_centers)
@@ -272,7 +272,7 @@ def _penalised(system: GramSystem, K: np.ndarray | None, penalty: float) -> Gram
 
 
 def _expected_squares(counts: np.ndarray, means: np.ndarray, variances: np.ndarray, n_weights: int) -> np.ndarray:
-    """Of a new sample about its target, the same for both classes, (2,), by moments of the training outputs, (2,)."""
+    """Return the expected squared error (2,) of a new sample, equal for both classes, from training moments (2,)."""
     n_samples = counts.sum()
     residual = float(counts @ (variances + (means - [-1.0, 1.0]) ** 2))
     freedom = max(n_samples - n_weights, 0.0) + _PRIOR_SAMPLES
@@ -282,11 +282,11 @@ def _expected_squares(counts: np.ndarray, means: np.ndarray, variances: np.ndarr
 def _held_out_outputs(
     halves: list[PairMoments], systems: list[GramSystem], order: list[int], lam: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of the output in either class, (2,) each, when each half's weights come of the other half:
-    the same centres, and the same penalty `lam` a sample on the orthogonal weights.
+    """Return means and variances (2,) of the output in either class, with weights trained on the other half.
 
-    The half without a far-off sample that is a centre hardly sees that centre's column. Its weight would be huge, and
-    the output at the sample itself with it, so that such a column gets a ridge.
+    The centers and the penalty `lam` per sample on the orthogonal weights are those of the whole. If an outlier is a
+    center, its column is almost zero in the half without it. The weight, and the output at the outlier, would be huge,
+    so such a column gets a ridge.
     """
     means, variances = [], []
     energies_of = [np.diagonal(system.gram)[order] for system in systems]

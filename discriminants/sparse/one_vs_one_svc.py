@@ -25,12 +25,12 @@ _MIN_DIVIDED, _MIN_HELD_OUT = 40, 10  # samples of a class
 
 @estimator
 class OneVsOneSVC(PairExpansion):
-    """scikit-learn's SVC with a Gaussian kernel: one machine a pair, their outputs coupled to posteriors.
+    """scikit-learn's SVC with a Gaussian kernel for each pair of classes, with outputs coupled to posteriors.
 
-    A support vector of class i has a weight in each of that class's n_classes - 1 pairs, so that the outputs of all
-    pairs come of one matrix product a class, as with `OneVsOneKernelClassifier`; libsvm itself is needed for training
-    alone. Outputs are normally distributed in either class of a pair by assumption (4.7), with the means and variances
-    of samples that the machines were not trained on: training samples lie too far apart for posteriors to be right.
+    A support vector of class i has a weight in each of the n_classes - 1 pairs of that class. The outputs of all pairs
+    therefore need one matrix product per class, as in `OneVsOneKernelClassifier`; libsvm is needed only for training.
+    Outputs are assumed normal in either class of a pair (4.7), with the means and variances of held-out samples.
+    Training samples are separated too well for correct posteriors.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class OneVsOneSVC(PairExpansion):
     sigma : float or "scale"
         Width of the Gaussian; gamma is 1 / (2 sigma^2).
     held_out : float
-        Share of a class's samples that the machines are not trained on, but the densities taken from, and 10 at least;
-        of classes with fewer than 40 samples the densities are those of the training samples.
+        Fraction of a class's samples that are held out from training to estimate the densities, at least 10 samples.
+        For classes with fewer than 40 samples the densities are those of the training samples.
     tol, cache_size : float
         As in `sklearn.svm.SVC`.
     random_state : int, RandomState or None
@@ -49,7 +49,7 @@ class OneVsOneSVC(PairExpansion):
     Attributes
     ----------
     basis_centers_ : ndarray of shape (n_centers, n_features)
-        The support vectors, class after class.
+        The support vectors, class by class.
 
     References
     ----------
@@ -71,7 +71,7 @@ class OneVsOneSVC(PairExpansion):
         Parameters
         ----------
         workers : Workers, optional
-            Where the outputs are computed, one class a task; libsvm works in one thread.
+            Workers that compute the outputs, with one class per task; libsvm runs in one thread.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class OneVsOneSVC(PairExpansion):
         machine = self._machine(kernel, X[rows], codes[rows])
         self.kernel_, self.basis_centers_ = kernel, X[rows[machine.support_]]
         self.pool_sizes_ = machine.n_support_.astype(np.intp)
-        # libsvm leaves a class's own column out; scikit-learn turns the signs round for two classes.
+        # libsvm omits a class's own column; scikit-learn inverts the signs for two classes.
         own = np.repeat(np.arange(n_classes), self.pool_sizes_)
         others = np.arange(n_classes - 1)[:, None]
         self.dual_coef_ = np.zeros((own.shape[0], n_classes))
@@ -111,10 +111,10 @@ class OneVsOneSVC(PairExpansion):
         return self
 
     def _machine(self, kernel: GaussianKernel, X: np.ndarray, codes: np.ndarray) -> Any:
-        """The trained SVC.
+        """Return the trained SVC.
 
-        libsvm computes a squared distance as a difference of squared norms, so it gets the samples in widths, relative
-        to the first. If even these norms are too large, it gets the kernel matrix.
+        libsvm computes a squared distance as a difference of squared norms. The samples are therefore passed in units
+        of the width, relative to the first sample. If these norms are still too large, the kernel matrix is passed.
         """
         scaled = in_widths(X, X[0], float(kernel.sigma))
         near = np.einsum("ij,ij->i", scaled, scaled).max() <= FLOAT64_SPREAD
@@ -125,7 +125,7 @@ class OneVsOneSVC(PairExpansion):
             return SVC(kernel="precomputed", **settings).fit(kernel_matrix(kernel, X, X), codes)
 
     def _divided(self, rows: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-        """The samples of a class that are learnt from, and those that the densities are taken from."""
+        """Return the training samples of a class, and the samples for its densities."""
         if self.held_out == 0 or rows.shape[0] < _MIN_DIVIDED:
             return rows, rows
         drawn = random.permutation(rows)
@@ -136,7 +136,7 @@ class OneVsOneSVC(PairExpansion):
 def _outputs_in_class(
     task: tuple[int, np.ndarray], X: np.ndarray, machine: tuple[Any, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances over class i of the outputs of its pairs, without their biases; (n_classes,) each."""
+    """Return means and variances (n_classes,) over class i of the outputs of its pairs, without their biases."""
     (i, rows), (kernel, centers, pool_sizes, dual_coef) = task, machine
     starts = np.cumsum(pool_sizes) - pool_sizes
     K = kernel(X[rows], centers).astype(np.float64)

@@ -22,29 +22,29 @@ _REESTIMATIONS = {
 
 @estimator
 class _RegularizedLeastSquares(ForwardSelectionLearner):
-    """Ridge on the orthogonal weights, re-estimated after every column.
+    """Base with a ridge on the orthogonal weights, re-estimated after every column.
 
     Parameters
     ----------
     reestimation : {"gcv", "evidence"}
-        What lambda is to minimize or maximize: generalised cross-validation (3.85-3.89), or the Bayesian
-        evidence (MacKay 1992), the alternative that the source names.
+        Criterion for lambda: generalized cross-validation (3.85-3.89), minimized, or the Bayesian evidence (MacKay
+        1992), maximized. The source mentions the evidence as an alternative.
     tol : float
-        Lambda has settled when it changed by less than this share in each of `patience` steps; 0 never stops.
+        Selection ends if lambda changed by less than this fraction in each of `patience` steps; 0 never stops.
     patience : int
         Number of steps for `tol`.
     max_condition : float
         Largest ratio of the lengths of two columns of Q.
     norm_penalty
-        The ridge on the orthogonal weights no longer has to do all the smoothing then. The error that GCV and the
-        evidence are about includes the penalty, as if it were further samples with target zero.
+        With it the ridge on the orthogonal weights no longer provides all the smoothing. The error used by GCV and the
+        evidence includes the penalty, as if it were further samples with target zero.
 
     Attributes
     ----------
     lambda_ : ndarray of shape (n_dictionaries,)
         Final penalty of each dictionary.
     gcv_ : ndarray of shape (n_dictionaries,)
-        Generalised cross-validation score (3.85) at the end.
+        Generalized cross-validation score (3.85) at the end.
 
     References
     ----------
@@ -66,7 +66,7 @@ class _RegularizedLeastSquares(ForwardSelectionLearner):
         state.lam = _REESTIMATIONS[self.reestimation](state.system, before)
         settled = abs(state.lam - before) < self.tol * state.lam
         self._settled_steps = self._settled_steps + 1 if settled else 0
-        lengths = np.sqrt(state.system.energies[1:])  # the constant has another unit, and no column can depend on it
+        lengths = np.sqrt(state.system.energies[1:])  # the constant has another unit, and no column depends on it
         return bool(self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min())
 
     def _keep(
@@ -85,14 +85,13 @@ class _RegularizedLeastSquares(ForwardSelectionLearner):
 
 @estimator
 class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
-    """Regularized least squares in forward-selected kernel columns; generalised cross-validation sets the
-    ridge and the size.
+    """Regularized least squares in forward-selected kernel columns, with ridge and size set by cross-validation.
 
-    After every column lambda is re-estimated (3.88), and the new value holds for *all* columns: residual,
-    error reduction and weights belong to the current lambda. The weights are (K'K + lambda U'U)^-1 K'y, the
-    penalty being on the orthogonal weights (3.80). Selection ends when lambda has settled, when the condition
-    number of Q exceeds `max_condition`, or at `n_centers`. Lambda decides the same for all outputs of a
-    shared dictionary (their GCV is summed), and for each output alone where dictionaries are private.
+    After every column lambda is re-estimated (3.88), and the new value applies to *all* columns: residual, error
+    reduction and weights belong to the current lambda. The ridge and the size are set by generalized cross-validation.
+    The weights are (K'K + lambda U'U)^-1 K'y, because the penalty is on the orthogonal weights (3.80). Selection ends
+    when lambda has settled, when the condition number of Q exceeds `max_condition`, or at `n_centers`. A shared
+    dictionary has one lambda for all outputs (their GCV is summed); private dictionaries have one for each output.
     """
 
 
@@ -102,8 +101,8 @@ class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
 
     y may have several columns. The algorithm is that of `OROLSClassifier`.
 
-    The bias is penalised like every other orthogonal weight (3.80), so targets whose mean is large beside their
-    deviation should be centred first, by `sklearn.compose.TransformedTargetRegressor`, say.
+    The bias is penalized like every other orthogonal weight (3.80). If the mean of the targets is large relative to
+    their standard deviation, center them first, for example with `sklearn.compose.TransformedTargetRegressor`.
     """
 
     criterion: str | None = "cv"

@@ -1,4 +1,4 @@
-"""Weights of a fitted classifier, moved along the slope of any criterion of its log posteriors."""
+"""Gradient steps on the weights of a fitted classifier, for any criterion of its log posteriors."""
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,12 +14,13 @@ from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 
 class OutputDescent:
-    """Steps of the weights and biases of a `SparseKernelLogisticClassifier`, which it changes; its centres stay.
+    """Gradient ascent on the weights and biases of a `SparseKernelLogisticClassifier`, in place; its centers stay
+    fixed.
 
-    The criterion is that of the caller, who knows more than the class of each sample: which sequences of classes may
-    be, for instance. The coordinates are those of the fit, whitened by the centres and these samples, of which
-    `random_state` draws some. A class's whitened weights change by at most `learning_rate` (root mean square) in one
-    step; the rate rises and falls to zero over `n_steps`. Raises ValueError if the classifier has groups of classes.
+    The caller supplies the criterion, which may use more than the class of each sample, such as the allowed sequences
+    of classes. The coordinates are those of the fit, whitened by the centers and a part of these samples, drawn with
+    `random_state`. The whitened weights of a class change by at most `learning_rate` (root mean square) in one step;
+    the rate rises and then falls to zero over `n_steps`. Raises ValueError if the classifier has groups of classes.
     """
 
     def __init__(
@@ -42,14 +43,14 @@ class OutputDescent:
             training = FitContext(X, source, codes, weight, n_classes, workers, random, Checkpoint())
             centers = classifier.basis_centers_
             self._whitening = whitening_of(classifier.kernel_, centers, centers, training, classifier.damping)
-        # Steps start from zero, so that what lies outside the whitened coordinates stays as it is.
+        # Steps start from zero, so the part outside the whitened coordinates does not change.
         self._weights = np.zeros((self._whitening.transform.shape[1], n_classes))
         self._bias = np.zeros(n_classes)
         self._start = classifier.dual_coef_.astype(np.float64), classifier.intercept_.astype(np.float64)
         self._descent = PreconditionedDescent(self._weights, self._bias, learning_rate, n_steps)
 
     def step(self, gradient: np.ndarray) -> None:
-        """Move the weights up a `weight_gradient`, a mean over samples, of shape (m + 1, n_classes)."""
+        """Move the weights along a `weight_gradient`, a mean over samples, of shape (m + 1, n_classes)."""
         of_bias = gradient[-1].copy()
         of_weights = self._whitening.transform.T @ (gradient[:-1] - np.outer(self._whitening.mean, of_bias))
         self._descent.step(-of_weights, -of_bias)
@@ -68,11 +69,11 @@ def weight_gradient(
     *,
     smoothing: float,
 ) -> np.ndarray:
-    """The sum over samples of the derivative of a criterion by weights and biases, float64 (m + 1, n_classes).
+    """Return the summed derivative of a criterion with respect to weights and biases, float64 (m + 1, n_classes).
 
-    `slopes` (n_samples, n_classes) are its derivatives by the log posteriors. Rows sum to zero: what all classes of a
-    sample gain counts for nothing. `smoothing` is the weight of the classifier's own loss, which is taken from the
-    criterion (Povey and Woodland 2002 call it I-smoothing, Su et al. 2013 frame smoothing).
+    `slopes` (n_samples, n_classes) are its derivatives with respect to the log posteriors. Rows sum to zero: a gain
+    shared by all classes of a sample has no effect. `smoothing` is the weight of the classifier's own loss, which is
+    subtracted from the criterion (Povey and Woodland 2002 call it I-smoothing, Su et al. 2013 frame smoothing).
     """
     K = classifier.kernel_values(X)
     outputs = K @ classifier.dual_coef_ + classifier.intercept_
@@ -80,5 +81,5 @@ def weight_gradient(
     if classifier.whole_loss == "ovr":  # log sigmoid(f) has the derivative 1 - sigmoid(f) = sigmoid(-f)
         derivative *= np.exp(log_sigmoid(-outputs))
     loss_function(classifier.whole_loss)(outputs, codes, np.full(outputs.shape[0], smoothing))
-    derivative -= outputs  # which are the derivative of the loss by now
+    derivative -= outputs  # these now hold the derivative of the loss
     return np.vstack([K.T @ derivative, derivative.sum(axis=0, dtype=np.float64)]).astype(np.float64)

@@ -1,5 +1,7 @@
-"""Kernel recursive least squares in square-root form: a dictionary that grows, and least squares on it (Andelic 2007,
-section 3.4.3; Engel, Mannor and Meir 2004), with a ridge on request (Liu, Principe and Haykin 2010, chapter 4).
+"""Kernel recursive least squares in square-root form: a growing dictionary, and least squares on it.
+
+The algorithm is that of Andelic 2007, section 3.4.3, and Engel, Mannor and Meir 2004, with an optional ridge (Liu,
+Principe and Haykin 2010, chapter 4).
 """
 
 from typing import Self
@@ -10,32 +12,33 @@ from sklearn.base import BaseEstimator
 
 from discriminants.kernels import Kernel
 
-_PANEL = 64  # samples offered to the dictionary together
+_PANEL = 64  # samples tested for the dictionary together
 _REFLECTOR_BLOCK = 32  # columns whose Householder reflections are applied together
-_INDEFINITE = 1e-6  # a residual this far below zero, relative to k(x, x), is no rounding
+_INDEFINITE = 1e-6  # a residual this far below zero, relative to k(x, x), is not rounding
 _BIAS_ROUNDING = 1e-13  # root mean square of the residual of ones; less may be rounding
 
 
 class KernelRecursion(BaseEstimator):
     """State of the recursion: the dictionary and the least-squares problem of all samples seen.
 
-    The source keeps inverses and corrects them sample by sample, which loses what the condition number takes. Here
-    L is the Cholesky factor of the dictionary's kernel matrix, K = L L', with the kernel k + 1 (3.92-3.100: the one is
-    the bias). A sample is its coordinates phi = L^-1 k(x), so that r = L^-T phi (3.96) and
-    delta = k(x, x) + 1 - |phi|^2 (3.95); the output is phi'w with w = L' alpha, and instead of P (3.106, 3.107) the
-    triangular factor R of all coordinates is kept, with R w = z the least-squares solution. A sample seen before an
-    entry joined has a zero in that entry's coordinate: that is Engel's recursion exactly, since L grows by a row.
+    The source keeps inverses and corrects them sample by sample, which loses accuracy in proportion to the condition
+    number. Here L is the Cholesky factor of the dictionary's kernel matrix, K = L L', with the kernel k + 1
+    (3.92-3.100: the one is the bias). A sample is represented by its coordinates phi = L^-1 k(x), so r = L^-T phi
+    (3.96) and delta = k(x, x) + 1 - |phi|^2 (3.95). The output is phi'w with w = L' alpha. Instead of P (3.106, 3.107),
+    the triangular factor R of all coordinates is kept, and R w = z gives the least-squares solution. A sample seen
+    before an entry joined has a zero in that entry's coordinate. This is Engel's recursion exactly, because L grows by
+    a row.
 
-    A penalty lambda |w|^2 on the summed squared error is R = sqrt(lambda) I before the first sample, which is
-    P = I / lambda. To it belongs a bias c that bears no penalty: a target of ones is carried beside the others. With e
-    and e_1 the parts of targets and ones that are orthogonal to all of R's columns, c = e_1'e / e_1'e_1, and the
-    weights are R^-1 (z - c z_1).
+    A penalty lambda |w|^2 on the summed squared error is R = sqrt(lambda) I before the first sample, or P = I / lambda.
+    It can be combined with an unpenalized bias c. For it a target of ones is carried in addition to the others. Let e
+    and e_1 be the parts of targets and ones orthogonal to all columns of R. Then c = e_1'e / e_1'e_1, and the weights
+    are R^-1 (z - c z_1).
 
-    `kernel` is resolved and positive definite, `penalty` is lambda, `free_bias` says whether there is a bias beside
-    that of the kernel. The dictionary is centers_ (m, n_features), in the float type of the data, and indices_ (m,)
-    says when each entry came, counted over the n_samples_seen_. gram_factor_ is L, lower triangular, information_ is R,
-    upper triangular, projected_targets_ (m, n_outputs) is z. With a free bias alone, projected_ones_ (m, 1) is z_1, and
-    residual_products_ (n_outputs + 1,) are e_1'e of every target and e_1'e_1.
+    `kernel` is resolved and positive definite, `penalty` is lambda, and `free_bias` adds a bias to that of the kernel.
+    The dictionary is centers_ (m, n_features), in the float type of the data. indices_ (m,) holds the position of each
+    entry among the n_samples_seen_. gram_factor_ is L, lower triangular; information_ is R, upper triangular;
+    projected_targets_ (m, n_outputs) is z. Only with a free bias, projected_ones_ (m, 1) is z_1, and residual_products_
+    (n_outputs + 1,) are e_1'e of every target and e_1'e_1.
     """
 
     def __init__(self, kernel: Kernel, penalty: float = 0.0, free_bias: bool = False) -> None:
@@ -44,7 +47,7 @@ class KernelRecursion(BaseEstimator):
         self.free_bias = free_bias
 
     def start(self, n_features: int, n_outputs: int, dtype: np.dtype) -> Self:
-        """No dictionary and no samples yet."""
+        """Reset to no dictionary and no samples."""
         self.centers_ = np.empty((0, n_features), dtype=dtype)
         self.indices_ = np.empty(0, dtype=np.int64)
         self.gram_factor_ = np.empty((0, 0))
@@ -57,17 +60,17 @@ class KernelRecursion(BaseEstimator):
         return self
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
-        """Phi = K(X, dictionary) L^-T of shape (n_samples, m): work and memory as one block, so X should be one."""
+        """Return Phi = K(X, dictionary) L^-T (n_samples, m); X is processed as one block."""
         if not self.centers_.shape[0]:
             return np.empty((X.shape[0], 0))
         K = self._kernel_between(X, self.centers_, self.indices_)
         return self._solve(self.gram_factor_, K.T).T
 
     def extend(self, X: np.ndarray, nu: float, max_centers: int | None) -> np.ndarray:
-        """Let samples whose residual exceeds nu join the dictionary, in order (3.94; algorithm 3).
+        """Add samples whose residual exceeds nu to the dictionary, in order (3.94; algorithm 3).
 
-        Returns their coordinates (n_samples, m), zero where an entry joined after the sample. Raises ValueError if
-        kernel values are not finite, or the kernel is seen not to be positive definite.
+        Returns their coordinates (n_samples, m), zero if an entry joined after the sample. Raises ValueError if kernel
+        values are not finite, or the kernel is found not to be positive definite.
         """
         block = np.arange(self.n_samples_seen_, self.n_samples_seen_ + X.shape[0])
         phi = self.coordinates(X)
@@ -75,7 +78,7 @@ class KernelRecursion(BaseEstimator):
         delta = squared_norm - np.einsum("ij,ij->i", phi, phi)
         if not np.isfinite(delta).all():
             raise ValueError("the kernel has values that are not finite: the values of X are too large for it")
-        # Rounding leaves this much of a sample that depends on the dictionary.
+        # Rounding error in the residual of a sample that depends on the dictionary.
         rounding = 8 * np.finfo(float).eps * squared_norm
         joined = np.empty(0, dtype=np.intp)
         room = X.shape[0] if max_centers is None else max_centers - self.centers_.shape[0]
@@ -103,9 +106,9 @@ class KernelRecursion(BaseEstimator):
         return phi
 
     def add(self, phi: np.ndarray, targets: np.ndarray | None) -> None:
-        """Take samples into the least-squares problem: the triangular factor of [R z; Phi y] (in place of 3.106-3.110).
+        """Add samples to the least-squares problem by the triangular factor of [R z; Phi y] (instead of 3.106-3.110).
 
-        Without targets all columns of targets are zero, that of ones included.
+        Without targets all columns of targets are zero, including the ones.
         """
         columns = [self.projected_targets_, self.projected_ones_] if self.free_bias else [self.projected_targets_]
         projected = np.hstack(columns)
@@ -125,7 +128,9 @@ class KernelRecursion(BaseEstimator):
             self.projected_targets_ = projected
 
     def bias(self) -> np.ndarray:
-        """c, the bias beside the kernel's, (n_outputs,); zero without a free bias, or where the kernel's suffices."""
+        """Return c (n_outputs,), the bias in addition to the kernel's; zero without a free bias or if the kernel's
+        suffices.
+        """
         if not self.free_bias:
             return np.zeros(self.projected_targets_.shape[1])
         products, square = self.residual_products_[:-1], self.residual_products_[-1]
@@ -134,21 +139,23 @@ class KernelRecursion(BaseEstimator):
         return products / square
 
     def weights(self) -> np.ndarray:
-        """w = R^-1 (z - c z_1), weights of the coordinates, shape (m, n_outputs)."""
+        """Return w = R^-1 (z - c z_1), weights of the coordinates, shape (m, n_outputs)."""
         right = self.projected_targets_
         if self.free_bias:
             right = right - self.projected_ones_ * self.bias()
         return self._solve(self.information_, right, lower=False)
 
     def dual_weights(self, weights: np.ndarray) -> np.ndarray:
-        """alpha = L^-T w, weights of the kernels on the dictionary, (m, n_outputs); they sum to the kernel's bias."""
+        """Return alpha = L^-T w, weights of the dictionary's kernels, (m, n_outputs); they sum to the kernel's bias."""
         return self._solve(self.gram_factor_.T, weights, lower=False)
 
     def _entries(
         self, points: np.ndarray, S: np.ndarray, threshold: np.ndarray, known: np.ndarray, room: int
     ) -> tuple[list[int], np.ndarray]:
-        """Which of the points join, and the Cholesky factor of their residual Gram matrix: elimination in S, the
-        residual Gram matrix of all the points, that passes over what fell to its threshold. Overwrites S.
+        """Return the points that join, and the Cholesky factor of their residual Gram matrix.
+
+        Eliminates in S, the residual Gram matrix of all the points, and skips points below their threshold. Overwrites
+        S.
         """
         chosen: list[int] = []
         rows = np.zeros((min(room, points.shape[0]), points.shape[0]))
@@ -164,13 +171,13 @@ class KernelRecursion(BaseEstimator):
         return chosen, rows[: len(chosen), chosen].T
 
     def _is_known(self, point: np.ndarray, *dictionaries: np.ndarray) -> bool:
-        """Whether this is an entry already: where the width is tiny, rounding in the kernel alone may exceed nu."""
+        """Check for an existing entry: with a tiny width, rounding in the kernel alone may exceed nu."""
         return self.kernel.centers_are_points and any((points == point).all(axis=1).any() for points in dictionaries)
 
     def _columns_of(
         self, X: np.ndarray, block: np.ndarray, phi: np.ndarray, entries: np.ndarray, factor: np.ndarray
     ) -> np.ndarray:
-        """Coordinates of the whole block for new entries: zero before each of them."""
+        """Return coordinates of the whole block for new entries, zero before each of them."""
         residual = self._kernel_between(X, X[entries], block[entries]) - phi @ phi[entries].T
         columns = self._solve(factor, residual.T).T
         columns[np.arange(X.shape[0])[:, None] < entries] = 0.0
@@ -190,7 +197,7 @@ class KernelRecursion(BaseEstimator):
             self.projected_ones_ = np.pad(self.projected_ones_, ((0, m - old), (0, 0)))
 
     def _kernel_between(self, X: np.ndarray, centers: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """K + 1 in float64, whatever the data are."""
+        """Return k + 1 in float64 for data of any float type."""
         columns = self.kernel.at(indices).columns(np.asarray(centers, dtype=np.float64), np.float64)
         K = np.empty((X.shape[0], columns.n_centers))
         columns.block(np.asarray(X, dtype=np.float64), out=K)

@@ -1,4 +1,4 @@
-"""Kernel logistic regression on a small dictionary: centres by orthogonal least squares, then the weights."""
+"""Kernel logistic regression on a small dictionary chosen by orthogonal least squares."""
 
 import warnings
 from collections.abc import Callable
@@ -38,75 +38,72 @@ from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
 _FASTEST = 1e3  # learning rate; weights stay finite in float32
-_CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
+_CACHED_KERNEL = 1 << 24  # maximum number of entries of a kernel matrix that is kept between passes
 
 Progress = Callable[[int, int, float, float | None], None]
 
 
 @estimator
 class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
-    """Kernel logistic regression with few shared centres, for hundreds of thousands of samples and hundreds
-    of classes.
+    """Kernel logistic regression with few shared centers, for very many samples and hundreds of classes.
 
-    Minimizes mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The
-    centres are chosen by orthogonal least squares on one-vs-rest targets (squared loss) or at random; the
-    weights by mini-batch descent or by Newton's method (iteratively reweighted least squares), both in
-    coordinates whitened by K_mm and the covariance of the kernel columns (`whiten`). The samples are streamed in
-    blocks, from memory or from a file; the full kernel matrix is formed only where it is small.
+    Minimizes mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The centers are
+    chosen by orthogonal least squares on one-vs-rest targets (squared loss) or at random. The weights are fitted by
+    mini-batch descent or by Newton's method (iteratively reweighted least squares). Both use coordinates whitened by
+    K_mm and the covariance of the kernel columns (`whiten`). The samples are streamed in blocks, from memory or from a
+    file; the full kernel matrix is formed only if it is small.
 
     Parameters
     ----------
     n_centers : int
-        Most centres that the selection takes.
+        Maximum number of centers chosen by the selection.
     n_extra_centers : int
-        Centres drawn at random beside those: more than orthogonal least squares can be waited for.
+        Number of additional centers drawn at random, if orthogonal least squares would take too long for all centers.
     n_candidates : int
-        Samples among which orthogonal least squares chooses, of each class in proportion.
+        Number of samples among which orthogonal least squares chooses, from each class in proportion.
     selection : {"orols", "random"}
-        How centres are chosen: by orthogonal least squares, or at random.
+        Selection of the centers: by orthogonal least squares, or at random.
     selection_samples : int or "auto"
-        Samples, balanced over the classes, on which the selection's squared loss is measured. "auto" is 20 for every
-        centre, and at most 60,000.
+        Number of samples, balanced over the classes, on which the selection's squared loss is measured. "auto" is 20
+        per center, and at most 60,000.
     kernel
-        Where k(x, z) is not positive semidefinite, directions in which W'K_mm W is not positive are left out.
+        If k(x, z) is not positive semidefinite, directions in which W'K_mm W is not positive are omitted.
     alpha : float or "auto"
-        Ridge in the norm of the kernel's Hilbert space, beside the mean loss; the bias is not penalised. "auto" is
-        1e-7, but with fewer than ten samples a centre the best of five, by five-fold cross-validation.
+        Ridge in the norm of the kernel's Hilbert space, relative to the mean loss; the bias is not penalized. "auto" is
+        1e-7. With fewer than ten samples per center it is the best of five values by five-fold cross-validation.
     damping : float
         Variance, relative to K_mm, below which a direction is no longer scaled up to unit variance.
     loss : {"multinomial", "ovr"}
-        Softmax over the classes, or one binary loss a class whose sigmoids are normalized for posteriors.
+        Softmax over the classes, or one binary loss per class with sigmoids normalized for posteriors.
     groups : array-like of shape (n_classes,), optional
-        Group of each of the sorted classes. They are then told in two steps, P(class | x) = P(group | x) P(class |
-        group, x): `loss` is that of the groups, and within a group there is a softmax (Franco et al. 1994). Needs
-        descent.
+        Group of each of the sorted classes. Posteriors are then factored, P(class | x) = P(group | x) P(class | group,
+        x): `loss` is that of the groups, and within a group there is a softmax (Franco et al. 1994). Needs descent.
     solver : {"descent", "irls", "auto"}
-        "descent" makes a fixed number of passes, whose early end shrinks weak directions; "irls" goes to the
-        minimum: for two classes with one Cholesky factorisation of an (m + 1, m + 1) matrix a step, for more by
-        conjugate gradients. "auto" is "irls" where it takes up to about a minute on one core.
+        "descent" makes a fixed number of passes; early stopping shrinks weak directions. "irls" converges to the
+        minimum: for two classes with one Cholesky factorization of an (m + 1, m + 1) matrix per step, for more by
+        conjugate gradients. "auto" is "irls" if it takes up to about a minute on one core.
     max_iter : int
-        Fewest passes over the samples of the descent; few samples have more, see `min_steps`.
+        Minimum number of passes over the samples in the descent; few samples have more, see `min_steps`.
     batch_size : int
-        Most samples of one step of the descent.
+        Maximum number of samples in one step of the descent.
     min_steps : int
-        Fewest steps of the descent: with few samples batches are smaller, and where they are down to 2048 there are
-        more passes than `max_iter`, in the end up to four times so many steps.
+        Minimum number of steps of the descent. With few samples, batches are smaller. Once they are down to 2048,
+        there are more passes than `max_iter`, and finally up to four times `min_steps` steps.
     learning_rate : float or "auto"
-        Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the
-        passes. "auto" gives many steps a lower one than few. At most 1000.
+        Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the passes.
+        "auto" uses a lower rate for more steps. At most 1000.
     tol : float
-        Largest entry of the gradient of the objective (in whitened coordinates, where features have variance
-        up to one) at which "irls" stops.
+        Largest entry of the objective's gradient at which "irls" stops, in whitened coordinates, in which features have
+        variance up to one.
     max_newton_steps : int
-        Most steps of "irls".
+        Maximum number of steps of "irls".
     max_memory : int, optional
-        Bytes that the fit may hold beside the samples: this process and, where they are on this machine, its
-        workers.
+        Bytes that the fit may use in addition to the samples: in this process and in its workers on this machine.
     warm_start : bool
-        Keep the centres and start from the weights of the fit before, if there is one with the same classes.
+        Keep the centers and start from the weights of the previous fit, if there is one with the same classes.
     random_state : int, RandomState or None
-        Draws the order of the passes, and centres that are taken at random; candidates are spread evenly over the
-        classes and the order of the samples.
+        Draws the order of the passes, and the random centers; candidates are spread evenly over the classes and the
+        order of the samples.
 
     Attributes
     ----------
@@ -114,17 +111,17 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     intercept_ : ndarray of shape (n_classes,)
     classes_ : ndarray of shape (n_classes,)
     groups_ : ndarray of int of shape (n_classes,), or None
-        Number of the group of each class, where there are groups. The first outputs are then those of the groups, and
-        `dual_coef_` and `intercept_` have so many more.
+        Number of the group of each class, if there are groups. The first outputs are then those of the groups, and
+        `dual_coef_` and `intercept_` also include them.
     alpha_ : float
     n_iter_ : int
-        Passes or Newton steps made.
+        Number of passes or Newton steps.
     training_loss_curve_ : list of float
-        Mean loss over each pass, while the weights moved; of "irls", mean loss and penalty after each step,
-        which never rise.
+        Mean loss over each pass, with changing weights; for "irls", mean loss and penalty after each step, which never
+        rise.
     loss_curve_ : list of float
-        Held-out cross-entropy (natural log, a sample) after each pass or step where validation samples were
-        given, else the training loss.
+        Held-out cross-entropy (natural log, per sample) after each pass or step if validation samples are given, else
+        the training loss.
 
     See Also
     --------
@@ -178,35 +175,37 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or StoredArray
-            float32 is computed in float32, else float64. An array mapped from an `.npy` file is read block by block.
+            float32 is processed in float32, other types in float64. An array mapped from an `.npy` file is read in
+            blocks.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the logistic loss.
         X_val, y_val : array-like, optional
             Held-out samples for `loss_curve_`; they do not influence the fit.
         progress : callable, optional
-            Called after each pass or Newton step with (its number from 1, the most there can be, training loss,
-            held-out loss or None).
+            Called after each pass or Newton step with (its number from 1, the maximum number, training loss, held-out
+            loss or None).
         workers : Workers, optional
-            Where blocks of samples are computed; by default threads of this process, as many as BLAS may use. The
-            model is the same whichever they are. Other processes read X from its file; where it has none, from a
-            temporary one, so on a cluster X should be mapped from a file that all machines see.
+            Workers that compute blocks of samples; by default threads of this process, as many as BLAS may use. The
+            model does not depend on them. Other processes read X from its file, or from a temporary one if it has none.
+            On a cluster, X should be mapped from a file that all machines can read.
         checkpoint : path, optional
-            A file that the fit keeps while it runs, and another beside it. Interrupted and called again with the same
-            data and parameters, it goes on from there and ends with the same model; then they are removed.
+            File that stores the state while the fit runs, in addition to a second file next to it. If the fit is
+            interrupted and called again with the same data and parameters, it resumes and ends with the same model. The
+            files are then removed.
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, held-out labels that are no class, parameters out
-            of range, groups that are not one for each class or not for descent, or a `max_memory` that cannot be held.
+            For NaN or infinite input, fewer than two classes, held-out labels that are not classes, parameters out of
+            range, groups not given for every class or without descent, or a `max_memory` that is too small.
 
         Warns
         -----
         ConvergenceWarning
             If "irls" ends at `max_newton_steps`.
         UserWarning
-            If `checkpoint` is there but belongs to another fit.
+            If `checkpoint` exists but belongs to another fit.
         """
         self._validate_params()
         workers = workers_of_this_process() if workers is None else workers
@@ -214,7 +213,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             X, y = validate_data(self, opened(X), y, dtype=FLOATS, order="C")
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             all_samples, present = X, weight > 0
-            if not present.all():  # a weight of zero is absence, also from the dictionary
+            if not present.all():  # samples of weight zero are excluded, also from the dictionary
                 X, y, weight = X[present], y[present], weight[present]
             classes, codes = class_codes(y)
             held_out = None if X_val is None else self._held_out(opened(X_val), y_val, classes)
@@ -230,7 +229,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             if not again:
                 self.classes_, self.groups_ = classes, groups
                 self._choose_dictionary(self._kernel_of(all_samples, present, weight), training, n_outputs)
-            # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
+            # With a precomputed kernel, the values at the centers are in their rows of the training samples.
             precomputed = isinstance(self.kernel_, PrecomputedKernel)
             points = all_samples[self.kernel_.indices] if precomputed else self.basis_centers_
             whitening = whitening_of(self.kernel_, self.basis_centers_, points, training, self.damping)
@@ -285,34 +284,34 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         )
 
     def _checkpoint(self, path: Path | str | None, data: list[np.ndarray | None], again: bool) -> Checkpoint:
-        """The file that the fit keeps, bound to parameters, data, and the weights that it starts from."""
+        """Return the checkpoint, bound to parameters, data, and initial weights."""
         if path is None:
             return Checkpoint()
         data = [*data, self.dual_coef_, self.intercept_] if again else data
         return Checkpoint(Path(path), digest_of(self.get_params(deep=False), data))
 
     def _kernel_of(self, all_samples: np.ndarray, present: np.ndarray, weight: np.ndarray) -> Kernel:
-        """The kernel with its parameters as numbers; `weight` is that of the samples present."""
+        """Return the kernel with resolved parameters; `weight` is that of the samples present."""
         kernel = make_kernel(self.kernel, self.sigma)
         if kernel.centers_are_points:
             return kernel.resolved(all_samples if present.all() else all_samples[present], weight)
-        # Its parameters belong to the samples, absent ones included.
+        # Its parameters belong to the samples, including absent ones.
         return kernel.resolved(all_samples).at(np.flatnonzero(present))
 
     def _first_weights(
         self, whitening: Whitening, alpha: float, training: FitContext, again: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Whitened weights and biases at the start: those of the last fit, or zeros and the classes' priors."""
+        """Return initial whitened weights and biases: those of the last fit, or zeros and the classes' log priors."""
         if again:
             weights = whitening.inverse @ self.dual_coef_
-            weights[alpha * whitening.penalty >= 1.0] = 0.0  # near the minimum, if a smaller ridge was there before
+            weights[alpha * whitening.penalty >= 1.0] = 0.0  # near the minimum, if the ridge was smaller before
             return weights, self.intercept_ + whitening.mean @ self.dual_coef_
         weights = np.zeros((whitening.transform.shape[1], self.dual_coef_.shape[1]))
         prior = np.bincount(training.codes, training.weight, self.classes_.shape[0]) / training.weight.sum()
         return weights, bias_of_priors(prior, self.loss, self.groups_)
 
     def _schedule(self, n_samples: int) -> tuple[int, int]:
-        """Batches of a pass, and passes, of the descent."""
+        """Return the number of batches in a pass, and of passes, for the descent."""
         return descent_schedule(n_samples, self.batch_size, self.max_iter, self.min_steps)
 
     def _descend(
@@ -349,7 +348,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         record: LossHistory,
         checkpoint: Checkpoint,
     ) -> None:
-        """Fit by Newton's method, in place; warn if it ends before it converged."""
+        """Fit by Newton's method, in place; warn if it does not converge."""
         converged = fit_irls_weights(
             samples,
             features,
@@ -386,7 +385,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         return X_val, codes
 
     def _choose_dictionary(self, kernel: Kernel, training: FitContext, n_outputs: int) -> None:
-        """Choose the centres and store an expansion in them whose weights are zero."""
+        """Choose the centers and store an expansion with zero weights."""
         X = training.X
         if self.selection == "random":
             chosen, rows = random_dictionary(kernel, X, self.n_centers, training.random)
@@ -404,14 +403,14 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_outputs)), np.zeros(n_outputs))
 
     def kernel_values(self, X: np.ndarray, dtype: np.dtype | type | None = None) -> np.ndarray:
-        """K(X, centres) of shape (n, m), of values as the float type of X gives them; in that type by default."""
+        """Return K(X, centers) of shape (n, m), computed in the float type of X and returned in it by default."""
         K = np.empty((X.shape[0], self.basis_centers_.shape[0]), dtype=X.dtype if dtype is None else dtype)
         for rows, block in self.kernel_.columns(self.basis_centers_, X.dtype).blocks(X, BLOCK_ROWS):
             K[rows] = block
         return K
 
     def _held_to_memory(self, workers: Workers, X: np.ndarray, n_classes: int, again: bool) -> Workers:
-        """The workers, as many at once as `max_memory` allows."""
+        """Return the workers, limited to the tasks that `max_memory` allows at once."""
         n = X.shape[0]
         m = self.basis_centers_.shape[0] if again else min(self.n_centers + self.n_extra_centers, n)
         choosing = self.selection == "orols" and not again
@@ -427,7 +426,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         return within_memory(self.max_memory, size, workers)
 
     def _evaluation(self, samples: Samples, workers: Workers) -> Callable[[], float]:
-        """A function that gives the held-out cross-entropy of the weights at the time."""
+        """Return a function that computes the held-out cross-entropy of the current weights."""
         source, features = workers.share(samples.source), workers.share(Features(self.kernel_, self.basis_centers_))
         dtype = samples.source.dtype
 
@@ -445,12 +444,12 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
     @property
     def whole_loss(self) -> str | Factored:
-        """The loss over all outputs, those of groups included."""
+        """Return the loss over all outputs, including those of groups."""
         groups = getattr(self, "groups_", None)
         return self.loss if groups is None else Factored(self.loss, groups)
 
     def _groups_of(self, classes: np.ndarray) -> np.ndarray | None:
-        """Numbers of the groups of the classes."""
+        """Return the group number of each class."""
         if self.groups is None:
             return None
         named, groups = np.unique(np.asarray(self.groups), return_inverse=True)
@@ -464,14 +463,15 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         return groups
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,). With groups of
-        classes, log posteriors in place of outputs.
+        """Return outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,).
+
+        With groups of classes, returns log posteriors instead of outputs.
         """
         outputs = self._class_outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class with the largest output."""
+        """Return the class with the largest output."""
         best = self._class_outputs(X).argmax(axis=1)
         return self.classes_[best]
 
@@ -480,9 +480,9 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         return outputs if isinstance(self.whole_loss, str) else log_posteriors(outputs, self.whole_loss)
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
-        """Natural log posteriors, shape (n_samples, n_classes), float32 where X is float32."""
+        """Return natural log posteriors, shape (n_samples, n_classes), float32 if X is float32."""
         return log_posteriors(self._outputs(self._checked(X)), self.whole_loss)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        """Return posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
