@@ -1,1 +1,1 @@
-"""The Fisher family: kernel Fisher discriminants, sparse, robust, second-order and for features."""
+"""Kernel Fisher discriminants: dense, sparse, robust, second-order, and as features."""

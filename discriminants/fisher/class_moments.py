@@ -1,4 +1,4 @@
-"""Moments of the coordinates of each class: from them the densities of any linear outputs, at any time."""
+"""Moments of the coordinates of each class, from which densities of linear outputs are computed."""
 
 from typing import Self
 
@@ -7,30 +7,28 @@ from sklearn.base import BaseEstimator
 
 from discriminants.posteriors.output_models import GaussianOutputModel
 
-_MIN_SHARE = 1e-12  # of the mean square, of a variance: less is rounding in the difference of two moments
-_MIN_SQUARE = 1e-200  # of all outputs, where they are zero
+_MIN_SHARE = 1e-12  # of the mean square; a smaller variance is rounding in the difference of two moments
+_MIN_SQUARE = 1e-200  # mean square if all outputs are zero
 
 
 class ClassMoments(BaseEstimator):
-    """Numbers counts_ (n_classes,), sums_ (n_classes, m) and products squares_ (n_classes, m, m) of coordinates by
-    class.
-    """
+    """Moments of coordinates by class: counts_ (n_classes,), sums_ (n_classes, m) and squares_ (n_classes, m, m)."""
 
     def start(self, n_classes: int) -> Self:
-        """No samples yet."""
+        """Reset to no samples."""
         self.counts_ = np.zeros(n_classes, dtype=np.int64)
         self.sums_ = np.zeros((n_classes, 0))
         self.squares_ = np.zeros((n_classes, 0, 0))
         return self
 
     def copied(self) -> Self:
-        """With arrays of its own, so that `add` leaves alone whoever else holds these."""
+        """Return a copy with its own arrays, so that `add` does not change the original."""
         copy = type(self)()
         copy.counts_, copy.sums_, copy.squares_ = self.counts_.copy(), self.sums_.copy(), self.squares_.copy()
         return copy
 
     def add(self, phi: np.ndarray, codes: np.ndarray) -> None:
-        """Take in samples with coordinates (n_samples, m) and class numbers (n_samples,), in place."""
+        """Add samples with coordinates (n_samples, m) and class numbers (n_samples,), in place."""
         more = phi.shape[1] - self.sums_.shape[1]
         if more:
             self.sums_ = np.pad(self.sums_, ((0, 0), (0, more)))
@@ -42,7 +40,7 @@ class ClassMoments(BaseEstimator):
             self.squares_[code] += part.T @ part
 
     def output_model(self, weights: np.ndarray) -> GaussianOutputModel:
-        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7)."""
+        """Return the Gaussian model of the outputs phi'w, equal to a fit to the outputs of all samples (4.7)."""
         n_outputs = weights.shape[1]
         own = np.array([1]) if n_outputs == 1 else np.arange(n_outputs)
         sum_own = np.einsum("sm,ms->s", self.sums_[own], weights)
@@ -59,6 +57,6 @@ class ClassMoments(BaseEstimator):
         model.n_classes_ = self.counts_.shape[0]
         model.means_ = means
         model.variances_ = np.where(number > 0, np.maximum(variances, floor), 1.0)
-        with np.errstate(divide="ignore"):  # a class of which no sample was seen
+        with np.errstate(divide="ignore"):  # a class without samples
             model.log_priors_ = np.log(number / n_samples)
         return model

@@ -1,4 +1,4 @@
-"""Sparse kernel expansions by linear and quadratic programmes over few columns at a time (Mika 2002, section 3.5.6)."""
+"""Sparse kernel expansions by linear and quadratic programs over few columns at a time (Mika 2002, section 3.5.6)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,26 +8,26 @@ import numpy as np
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import check_values, kernel_matrix
 
-_WHOLE = 3000  # up to so many candidates their columns are evaluated once and kept
-_SAMPLE = 59  # random columns that are looked at in a round: one of the worst 5 % is among them at 95 %
-_MAX_ADDED = 0.5  # of the number of columns held, in a round
-_IDLE = 5  # rounds that a column without weight stays
-_TOLERANCE = 1e-3  # relative, by which a column has to exceed the limit
+_WHOLE = 3000  # maximum number of candidates whose columns are evaluated once and kept
+_SAMPLE = 59  # random columns tested in a round: one of the worst 5 % is among them with probability 0.95
+_MAX_ADDED = 0.5  # columns added in a round, as a fraction of the columns held
+_IDLE = 5  # rounds after which a column without weight is dropped
+_TOLERANCE = 1e-3  # relative amount by which a column must exceed the limit
 _MAX_ROUNDS = 1000
 
 
 class ActiveSet(NamedTuple):
-    """The solution over some columns."""
+    """Solution over some columns."""
 
     alpha: np.ndarray  # (n,)
     bias: float
-    # (n_samples,): beta, of the constraints that tie outputs and slacks to the targets: optimal over all columns if
-    # |k_j'beta| <= C for each of them
+    # (n_samples,): beta, multipliers of the constraints that tie outputs and slacks to the targets. The solution is
+    # optimal over all columns if |k_j'beta| <= C for each of them.
     multipliers: np.ndarray
 
 
 class Expansion(NamedTuple):
-    """Columns with a weight, their weights, the bias, and the number of restricted problems that were solved."""
+    """Columns with a weight, their weights, the bias, and the number of restricted problems solved."""
 
     columns: np.ndarray
     alpha: np.ndarray
@@ -39,11 +39,11 @@ Solve = Callable[[np.ndarray, np.ndarray], ActiveSet]
 
 
 class Columns:
-    """Kernel columns of candidates, kept where they fit and evaluated anew where they do not.
+    """Kernel columns of candidates, stored if they fit into memory and otherwise evaluated again.
 
-    Each distinct row of X is a candidate, where equal rows give equal columns; several times where the kernel, resolved
-    on X, has several columns a point. Raises ValueError if kernel values are not finite, too large to be squared, or
-    the same for all samples.
+    If equal rows of X give equal columns, each distinct row is a candidate. A kernel with several columns per point
+    gives a candidate for each. Raises ValueError if kernel values are not finite, too large to be squared, or the same
+    for all samples.
     """
 
     def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
@@ -59,20 +59,20 @@ class Columns:
 
     @property
     def n_candidates(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return int(self.points.shape[0])
 
     @property
     def whole(self) -> bool:
-        """Whether all columns are kept."""
+        """True if all columns are kept."""
         return self._K is not None
 
     def at(self, candidates: np.ndarray) -> np.ndarray:
-        """Shape (n_samples, n), float64."""
+        """Return columns of shape (n_samples, n), float64."""
         return self._block(candidates) if self._K is None else self._K[:, candidates]
 
     def products(self, vector: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-        """k_j'vector of some candidates, shape (n,)."""
+        """Return k_j'vector for the given candidates, shape (n,)."""
         if self._K is not None:
             return (vector @ self._K)[candidates]
         found = np.empty(candidates.shape[0])
@@ -95,17 +95,17 @@ def generate_columns(
     *,
     first: np.ndarray | None = None,
 ) -> Expansion:
-    """Solve over a few columns, add those that the multipliers call for, drop those long without weight, until none is
-    called for.
+    """Solve over a few columns; add columns that violate the limit and drop unused ones until no column violates it.
 
-    Where all columns are kept each round looks at all of them. Otherwise a round looks at 59 random ones, and only when
-    two rounds in a row have found none, at all (Mika 2002: "as a last resort"). `limit` is C, `start` (n_samples,) the
-    multipliers without any column, `first` columns to begin with. Raises ValueError if that does not end.
+    If all columns are kept, each round tests all of them. Otherwise a round tests 59 random columns. If two rounds in a
+    row found no violation, it tests all (Mika 2002: "as a last resort"). `limit` is C, `start` (n_samples,) has the
+    multipliers without any column, and `first` has the initial columns. Raises ValueError if the iteration does not
+    end.
     """
-    random = np.random.default_rng(0)  # the same samples give the same bytes
+    random = np.random.default_rng(0)  # fixed seed: equal samples give identical results
     held = np.empty(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)
     idle = np.zeros(held.shape[0], dtype=np.intp)
-    dropped = np.zeros(columns.n_candidates, dtype=bool)  # at some time
+    dropped = np.zeros(columns.n_candidates, dtype=bool)  # at least once
     found = ActiveSet(np.empty(0), 0.0, start) if not held.size else solve(columns.at(held), targets)
     clean, rounds = 0, int(held.size > 0)
     while rounds < _MAX_ROUNDS:
@@ -126,7 +126,7 @@ def generate_columns(
         most = max(10, int(_MAX_ADDED * held.shape[0]))
         if wanted.shape[0] > most:
             wanted = wanted[np.argsort(-excess[excess > 0], kind="stable")[:most]]
-        # With several optimal multipliers the same columns can leave and come back for ever: each leaves once only.
+        # With several optimal multipliers the same columns could leave and return forever, so each leaves at most once.
         kept = (idle < _IDLE) | dropped[held]
         dropped[held[~kept]] = True
         held = np.concatenate([held[kept], wanted])
@@ -138,5 +138,5 @@ def generate_columns(
 
 
 def _bias_alone(solve: Solve, columns: Columns, targets: np.ndarray) -> float:
-    """The bias where no column has a weight."""
+    """Return the bias for the case that no column has a weight."""
     return solve(columns.at(np.array([0])), targets).bias

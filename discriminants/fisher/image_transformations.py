@@ -16,7 +16,7 @@ def transformed_images(
     size: float = 1.0,
     background: float | None = None,
 ) -> np.ndarray:
-    """Copies of all images, two for each transformation: one way and the other (Mika 2002, section 5.3.1, figure 5.10).
+    """Return copies of all images, two per transformation in opposite directions (Mika 2002, 5.3.1, figure 5.10).
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ def transformed_images(
     shape : (int, int)
         Height and width.
     transformations : sequence of str
-        "horizontal" and "vertical" shift by `size` pixels, "rotation" turns by 10 `size` degrees and "scaling" changes
-        the lengths by 10 `size` % about the middle, "thickness" goes that share of the way to the dilated or eroded
-        image (3 x 3 pixels).
+        "horizontal" and "vertical" shift by `size` pixels, "rotation" turns by 10 `size` degrees, and "scaling" changes
+        the lengths by 10 `size` % about the center. "thickness" interpolates by the fraction `size` toward the dilated
+        or eroded image (3 x 3 pixels).
     size : float
-        Positive.
+        Size of the transformations; positive.
     background : float, optional
         Value outside the image; by default the smallest value of X.
 
@@ -58,7 +58,7 @@ def transformed_images(
 
 
 def smoothed_images(X: np.ndarray, shape: tuple[int, int], width: float, background: float | None = None) -> np.ndarray:
-    """Images smoothed by a Gaussian of this width in pixels; outside lies `background`, by default the smallest value.
+    """Smooth images by a Gaussian of this width in pixels; outside is `background`, by default the smallest value.
 
     Returns
     -------

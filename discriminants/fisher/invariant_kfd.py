@@ -1,4 +1,4 @@
-"""The kernel Fisher discriminant over few centres that does not move with samples transformed (Mika 2002, 5.3.1)."""
+"""The kernel Fisher discriminant over few centers, invariant to sample transformations (Mika 2002, 5.3.1)."""
 
 from typing import Any, Self
 
@@ -20,35 +20,37 @@ _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
 
 @estimator
 class InvariantKFDClassifier(ThresholdedClassifier):
-    """Fisher's discriminant over a given number of centres, held against its movement under known transformations.
+    """Fisher's discriminant over a given number of centers, with a penalty on output changes under transformations.
 
-    To the scatter within the classes and the penalty, sum_i (f(x_i) - f(L_t x_i))^2 is added, the sum over the samples
-    and the mean over the transformations L_t, times lambda (Mika 2002, 3.23 and section 5.3.1: S_N = N + mu I +
-    lambda T). As least squares onto +-1 that is alpha = (K'HK + mu P + lambda T)^-1 K'Hy. Centres may be transformed
-    samples too: an expansion over the samples alone cannot follow all of T, which is what kept the source's gain small.
+    The scatter within the classes and the penalty are extended by lambda times sum_i (f(x_i) - f(L_t x_i))^2, summed
+    over the samples and averaged over the transformations L_t (Mika 2002, 3.23 and section 5.3.1: S_N = N + mu I +
+    lambda T). As least squares onto +-1 it is alpha = (K'HK + mu P + lambda T)^-1 K'Hy. Centers may also be transformed
+    samples: an expansion over the samples alone cannot represent all of T, which limited the gain in the source.
 
-    Copies may count as further samples of their class too (virtual samples; Schoelkopf, Burges and Vapnik 1996): those
-    of a sample together as much as `virtual` samples. The outputs are then not only held still, but held to the class.
+    Copies may also count as further samples of their class (virtual samples; Schoelkopf, Burges and Vapnik 1996). The
+    copies of a sample together count as much as `virtual` samples. The outputs of copies are then also fitted to the
+    class targets.
 
-    Without copies, or with both at 0, it is the discriminant trained over a subset of the samples as centres
-    (section 3.5.1): O(N m^2) time and 8 N m bytes for m centres. Leaving one out leaves out the label of a sample, not
-    its column nor its copies.
+    Without copies, or if both weights are 0, this is the discriminant trained with a subset of the samples as centers
+    (section 3.5.1). It takes O(N m^2) time and 8 N m bytes for m centers. Leave-one-out omits the label of a sample,
+    but not its column or its copies.
 
     Parameters
     ----------
     n_centers : int
-        At most as many as there are distinct ones to draw.
+        Maximum number of centers; fewer if fewer distinct ones are available.
     centers : {"samples", "copies", "k_means"}
-        Drawn among the samples, or among them and their copies, at random, or k means of both together.
+        Source of the centers: drawn at random from the samples, or from the samples and their copies, or k-means of
+        both.
     regularization : float
-        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are.
+        mu > 0; the scatter is unnormalized, so the same mu has less effect with more samples.
     invariance : float
         lambda >= 0.
     virtual : float
-        How many samples the copies of a sample count for, >= 0.
+        Weight of the copies of a sample, in samples, >= 0.
     calibrate_on : {"training", "leave_one_out"}
     random_state : int, RandomState or None
-        Draws the centres.
+        Draws the centers.
 
     References
     ----------
@@ -71,17 +73,17 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     random_state: Any = parameter("random_state", default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray, *, copies: Any = None) -> Self:
-        """Learn the outputs, the thresholds and the posterior model.
+        """Fit the outputs, the thresholds and the posterior model.
 
         Parameters
         ----------
         copies : array-like of shape (n_transformations, n_samples, n_features), optional
-            The samples, transformed by a little, each transformation in turn.
+            Slightly transformed copies of the samples, one array per transformation.
 
         Raises
         ------
         ValueError
-            For copies or a kernel that do not fit.
+            If copies or the kernel do not fit.
         """
         self._copies = copies
         try:
@@ -144,7 +146,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         return outputs
 
     def _dictionary(self, kernel: Kernel, X: np.ndarray, copies: np.ndarray | None) -> tuple[Kernel, np.ndarray]:
-        """The kernel for the centres, and the centres."""
+        """Return the kernel for the centers, and the centers."""
         random = check_random_state(self.random_state)
         pool = X
         if self.centers != "samples":
@@ -166,5 +168,5 @@ class InvariantKFDClassifier(ThresholdedClassifier):
 
     @staticmethod
     def _rows_of(kernel: Kernel, centers: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """The samples that the centres are, as the kernel wants samples."""
+        """Return the samples that correspond to the centers, in the form that the kernel expects."""
         return X[kernel.indices] if isinstance(kernel, PrecomputedKernel) else centers

@@ -1,4 +1,4 @@
-"""Several kernel Fisher directions at once, as features (Mika 2002, sections 3.2 and 3.4; Baudat and Anouar 2000)."""
+"""Several kernel Fisher directions as features (Mika 2002, sections 3.2 and 3.4; Baudat and Anouar 2000)."""
 
 from typing import Any, Self
 
@@ -22,51 +22,52 @@ from discriminants.util.expansion import FLOATS, KernelFeatures
 from discriminants.util.sampling import balanced_sample
 
 _BLOCK = 2048  # samples
-_MAX_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between the classes
+_MAX_SHARE = 1.0 - 1e-12  # maximum fraction of a direction's variance between the classes
 
 
 @estimator
 class KernelDiscriminantAnalysis(KernelFeatures):
-    """Directions in the space of a kernel that part all classes best: linear discriminant analysis with a kernel.
+    """Linear discriminant analysis with a kernel: directions that best separate all classes.
 
-    A direction maximizes the scatter between the classes, alpha'B alpha, against that within them and the penalty,
-    alpha'(W + R) alpha, W = K'DK, D = I - sum_c v_c v_c' (Mika 2002, 3.30). `solver="eigen"` solves that generalised
-    eigenproblem of N x N matrices as it is written. `"least_squares"` finds the same directions from one Cholesky
-    factorisation: with F the centred least-squares fit of the indicators Y of the classes and Y'F v = omega Y'Y v, a
-    problem of as many rows as classes, the directions are A v, A the weights of the fit (optimal scoring), and the
-    eigenvalue of the other problem is omega / (1 - omega).
+    A direction maximizes the scatter between the classes, alpha'B alpha, relative to the scatter within them and the
+    penalty, alpha'(W + R) alpha, W = K'DK, D = I - sum_c v_c v_c' (Mika 2002, 3.30). `solver="eigen"` solves this
+    generalized eigenproblem of N x N matrices directly. `"least_squares"` finds the same directions from one Cholesky
+    factorization. Let F be the centered least-squares fit of the indicators Y of the classes, with weights A. The
+    problem Y'F v = omega Y'Y v has one row per class (optimal scoring). The directions are A v, and the eigenvalue of
+    the first problem is omega / (1 - omega).
 
-    Between C classes there are C - 1 directions at most. Further ones (`n_components`) carry no discrimination in this
-    sense; they are the kernel principal components of the samples once the discriminant directions are taken off.
+    C classes have at most C - 1 such directions. Further components (`n_components`) carry no discrimination in this
+    sense; they are the kernel principal components of the samples after the discriminant directions are removed.
 
-    With `n_centers` the directions lie in the span of the kernel columns of so many samples, of every class as equally
-    many as it has, evenly spread over its samples (the Nystroem approximation): K is then N x m and met a block of
-    samples at a time, in O(N m^2) time and 8 m (m + n_classes) bytes. With all samples as centres it is the same.
+    With `n_centers` the directions lie in the span of the kernel columns of that number of samples (the Nystroem
+    approximation). The centers are balanced over the classes and evenly spread over the samples of each class. K is
+    then N x m and processed in blocks of samples, in O(N m^2) time and 8 m (m + n_classes) bytes. With all samples as
+    centers the result is the same.
 
-    Features have mean zero over the training samples, and within the classes unit variance (for the discriminant
-    directions penalty included), so that distances count alike in all of them.
+    Features have mean zero over the training samples and unit variance within the classes (including the penalty for
+    the discriminant directions), so that distances have the same scale in all of them.
 
     Parameters
     ----------
     n_components : int or None
-        Number of features, one an output; None is as many as classes less one.
+        Number of features, one per output; None is the number of classes less one.
     kernel
         Components beyond the discriminant ones need a symmetric positive semidefinite kernel.
     regularization : float
-        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are.
+        mu > 0; the scatter is unnormalized, so the same mu has less effect with more samples.
     solver : {"least_squares", "eigen"}
-        "eigen" takes several times as long, and memory of 32 N^2 bytes. With `n_centers` either is the eigenproblem of
+        "eigen" takes several times longer, and memory of 32 N^2 bytes. With `n_centers` both solve the eigenproblem of
         m x m matrices.
     n_centers : int or None
-        Most centres, but one at least of each class; None is every sample. With fewer there are no components beyond
-        the discriminant ones.
+        Maximum number of centers, but at least one of each class; None uses every sample. With fewer centers only the
+        discriminant components are available.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        Scatter between the classes over scatter within (and penalty), descending; zero for those beyond.
+        Scatter between the classes over scatter within (and penalty), descending; zero for the further components.
     class_means_ : ndarray of shape (n_classes, n_components)
-        Of the features.
+        Class means of the features.
     classes_ : ndarray of shape (n_classes,)
 
     References
@@ -76,7 +77,7 @@ class KernelDiscriminantAnalysis(KernelFeatures):
 
     See Also
     --------
-    KFDClassifier : classifies, one class against the rest.
+    KFDClassifier : a classifier, one class against the rest.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : the same without a kernel.
     """
 
@@ -89,12 +90,13 @@ class KernelDiscriminantAnalysis(KernelFeatures):
     n_centers: int | None = parameter(COUNT, None, default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the directions.
+        """Fit the directions.
 
         Raises
         ------
         ValueError
-            For fewer than two classes, a kernel that does not fit, or more components than there are samples less one.
+            For fewer than two classes, a kernel that does not fit, or more components than the number of samples less
+            one.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
@@ -142,7 +144,7 @@ class KernelDiscriminantAnalysis(KernelFeatures):
 def _by_least_squares(
     K: np.ndarray, indicators: np.ndarray, mu: float, penalty: str, n_components: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights (n_columns, n_components), biases and eigenvalues by optimal scoring."""
+    """Return weights (n_columns, n_components), biases and eigenvalues by optimal scoring."""
     n_samples = K.shape[0]
     solution = RidgeSolution(K, indicators, mu, penalty)
     shares = indicators.mean(axis=0)
@@ -150,7 +152,7 @@ def _by_least_squares(
     between = indicators.T @ fitted / n_samples
     _, scores = largest(0.5 * (between + between.T), np.diag(shares), n_components)
     omega = np.clip(np.einsum("ij,ik,kj->j", scores, between, scores), 0.0, _MAX_SHARE)
-    # A class's mean is omega times its score, the scatter within and the penalty are N omega (1 - omega) together.
+    # A class mean is omega times its score; the scatter within plus the penalty is N omega (1 - omega).
     scores = oriented(scores, scores) / np.sqrt(np.maximum(omega * (1.0 - omega), np.finfo(np.float64).tiny))
     return solution.alpha @ scores, (solution.bias - shares) @ scores, omega / (1.0 - omega)
 
@@ -158,7 +160,7 @@ def _by_least_squares(
 def _by_eigenproblem(
     K: np.ndarray, indicators: np.ndarray, mu: float, penalty: str, n_components: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the generalised eigenproblem."""
+    """Solve the generalized eigenproblem; returns the same as `_by_least_squares`."""
     check_values(K)
     if penalty == "kernel":
         check_symmetric(K, "penalty='kernel'")
@@ -169,14 +171,14 @@ def _by_eigenproblem(
 def _by_blocks(
     kernel: Kernel, X: np.ndarray, centers: np.ndarray, codes: np.ndarray, mu: float, penalty: str, n_components: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same in the columns of some centres, a block of samples at a time."""
+    """Solve in the columns of some centers, a block of samples at a time; returns the same as `_by_least_squares`."""
     among = kernel_matrix(kernel, centers, centers)
     if penalty == "kernel":
         check_symmetric(among, "penalty='kernel'")
     columns = kernel.columns(centers.astype(np.float64, copy=False))
     scatter = PooledScatter(int(codes.max()) + 1, among.mean(axis=0))
     highest, lowest = among.max(axis=0), among.min(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # rejected below
         for start in range(0, X.shape[0], _BLOCK):
             K = columns.block(X[start : start + _BLOCK].astype(np.float64, copy=False))
             highest, lowest = np.maximum(highest, K.max(axis=0)), np.minimum(lowest, K.min(axis=0))
@@ -188,7 +190,7 @@ def _by_blocks(
 def _with_principal_components(
     K: np.ndarray, alpha: np.ndarray, bias: np.ndarray, indicators: np.ndarray, n_components: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and biases with kernel principal components of what lies outside the directions so far."""
+    """Append weights and biases of kernel principal components outside the given directions."""
     check_symmetric(K, "more components than classes less one")
     n_samples, n_more = K.shape[0], n_components - alpha.shape[1]
     column_means = K.mean(axis=0)

@@ -1,4 +1,4 @@
-"""The kernel Fisher discriminant, dense: every training sample is a centre (Andelic 2007, section 3.3)."""
+"""The dense kernel Fisher discriminant, with every training sample as a center (Andelic 2007, section 3.3)."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -22,41 +22,41 @@ from discriminants.util.expansion import FLOATS
 
 @estimator
 class KFDClassifier(ThresholdedClassifier):
-    """Kernel Fisher discriminant (Andelic 2007, 3.36-3.43; Mika 2002): the dense reference of the sparse learners.
+    """Kernel Fisher discriminant (Andelic 2007, 3.36-3.43; Mika 2002), the dense reference of the sparse learners.
 
-    A class's direction against the rest is alpha = (S_W + R)^-1 (m_+ - m_-) (3.41), S_W the within-class scatter
-    of the kernel columns, R the penalty. S_W is the total scatter S_T = K'HK, H = I - 11'/N, less a rank-one term
-    in (m_+ - m_-), so (S_T + R)^-1 (m_+ - m_-) is parallel to it (Sherman and Morrison), and as
-    K'Hy = 2 M_+ M_- / N (m_+ - m_-) for labels y = +-1, so is regularized least squares onto the labels (3.43). That
-    last scale, and its bias, are the ones kept: the outputs of all classes compare, and share one factorisation.
+    The direction of a class against the rest is alpha = (S_W + R)^-1 (m_+ - m_-) (3.41); S_W is the within-class
+    scatter of the kernel columns and R the penalty. S_W is the total scatter S_T = K'HK, H = I - 11'/N, less a rank-one
+    term in (m_+ - m_-). Therefore (S_T + R)^-1 (m_+ - m_-) is parallel to it (Sherman and Morrison). Since K'Hy = 2 M_+
+    M_- / N (m_+ - m_-) for labels y = +-1, regularized least squares onto the labels is parallel, too (3.43). The scale
+    and bias of least squares are used: the outputs of all classes are comparable, and share one factorization.
 
     With C = HKK'H (penalty "identity") or C = HKH (penalty "kernel") and beta = (C + mu I)^-1 Hy, the solution is
-    alpha = K'beta or alpha = beta, and the bias is the mean of y - K alpha. Time is O(N^3), memory 16 N^2 bytes for
-    the penalty "identity" and 8 N^2 for "kernel", whatever the float type of X: the work is done in float64. Where the
-    matrix does not fit, `solver="coordinate_descent"` does without it. Leaving one out inverts the factor;
+    alpha = K'beta or alpha = beta, and the bias is the mean of y - K alpha. Time is O(N^3); memory is 16 N^2 bytes for
+    the penalty "identity" and 8 N^2 for "kernel". X of any float type is processed in float64. If the matrix does not
+    fit into memory, use `solver="coordinate_descent"`. Leave-one-out inverts the factor;
     `calibrate_on="leave_label_out"` needs the penalty "identity".
 
     Parameters
     ----------
     regularization : "auto" or float
-        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" takes that of
-        17 which fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`) with which samples left out
-        have the least squared error, 2000 of them at most, each with its kernel column; that takes two seconds and
-        200 MB.
+        mu > 0; the scatter is unnormalized, so the same mu has less effect with more samples. "auto" tries 17 values
+        that fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`). It takes the one with the least
+        squared error on left-out samples, each with its kernel column. At most 2000 samples are used; this takes two
+        seconds and 200 MB.
     calibrate_on : {"auto", "training", "leave_one_out", "leave_label_out", "held_out"}
     solver : {"direct", "coordinate_descent"}
-        One factorisation, or descent in blocks of samples, for which 1600 N bytes serve (penalty "kernel" only;
-        Mika 2002, section 3.5.3).
+        One factorization, or descent in blocks of samples, with memory of 1600 N bytes (penalty "kernel" only; Mika
+        2002, section 3.5.3).
     significant_figures : int
-        On which the primal and the dual objective have to agree for the descent to end; one is enough for
-        classification (Mika 2002, figure 5.9).
+        Number of significant figures to which the primal and the dual objective must agree to end the descent; one is
+        enough for classification (Mika 2002, figure 5.9).
 
     Attributes
     ----------
     basis_centers_ : ndarray of shape (m, n_features)
-        The training samples, each as often as the kernel has widths to choose from: once, as a rule.
+        The training samples, each repeated for every width of the kernel: normally once.
     regularization_ : float
-        The one taken.
+        Value used.
 
     See Also
     --------
@@ -107,27 +107,27 @@ class KFDClassifier(ThresholdedClassifier):
     def leave_one_out_errors(self, X: np.ndarray, y: np.ndarray, regularizations: Sequence[float]) -> np.ndarray:
         """Error rate with each sample and its kernel column left out, for each of several values of `regularization`.
 
-        All of them come from one eigendecomposition, at 3000 samples twice the work of a `fit` that chooses its
-        `regularization`, and 4 to 6 times that of one to which it is given, in memory of 32 N^2 bytes.
-        Neither the parameter `regularization` nor anything fitted plays a part, and nothing is stored. The width
-        "scale" is worked out on all samples; where a kernel has several columns a sample, they stay, too.
+        All of them come from one eigendecomposition, in memory of 32 N^2 bytes. At 3000 samples it takes twice as long
+        as a `fit` that chooses its `regularization`, and 4 to 6 times as long as one with a given value. The parameter
+        `regularization` and fitted attributes are not used, and nothing is stored. The width "scale" is computed on all
+        samples; if a kernel has several columns per sample, these also stay.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         regularizations : sequence of float
-            Each positive.
+            Values to try; each positive.
 
         Returns
         -------
         ndarray of shape (len(regularizations),)
-            Shares of the samples, 0 to 1.
+            Error rates, 0 to 1.
 
         Raises
         ------
         ValueError
-            As `fit`, and for a value of `regularizations` that is not positive.
+            As in `fit`, and if a value of `regularizations` is not positive.
         """
         self._validate_params()
         X, y = check_X_y(X, y, dtype=FLOATS, order="C", estimator=self)

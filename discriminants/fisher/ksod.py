@@ -19,50 +19,50 @@ from discriminants.util.estimator import COUNT, POSITIVE, SHARE, estimator, para
 
 @estimator
 class KSODClassifier(OneVsRestClassifier):
-    """Fisher's discriminant with a free weight of the two class variances, chosen on samples that were held out.
+    """Fisher's discriminant with a free weight of the two class variances, chosen on held-out samples.
 
-    Whatever criterion of the means and variances of two projected classes is maximized, Fisher's, the signal-to-noise
-    ratio, the mean square error, the direction is w = (rho S_0 + (1 - rho) S_1)^-1 (m_1 - m_0) for some rho (Abdallah
-    et al. 2004, 8). So rho is tried from 0 to 1, each time with the threshold of least errors on held-out samples, and
-    the best of all is kept (their section III-C). rho = P(C_0) is Fisher's criterion; class 1 is the second of two
-    classes, or the one against the rest. All values of rho come from one decomposition (`SecondOrderPath`).
+    For any criterion of the means and variances of two projected classes (Fisher's, the signal-to-noise ratio, the mean
+    square error), the direction is w = (rho S_0 + (1 - rho) S_1)^-1 (m_1 - m_0) for some rho (Abdallah et al. 2004, 8).
+    The classifier tries values of rho from 0 to 1, each with the threshold of least errors on held-out samples, and
+    keeps the best (their section III-C). rho = P(C_0) is Fisher's criterion. Class 1 is the second of two classes, or
+    the one against the rest. All values of rho are computed from one decomposition (`SecondOrderPath`).
 
-    With `n_components="held_out"` it is KSOD-OBD: in the basis in which the covariances of both classes are diagonal
-    the components that contribute least to the difference of the means are pruned, as many as make the fewest errors on
-    held-out samples (their section IV). A prediction then still costs all kernel values; what is small is the number
-    of free weights.
+    `n_components="held_out"` gives KSOD-OBD. It uses the basis in which the covariances of both classes are diagonal,
+    and prunes the components that contribute least to the difference of the means. The number of components with the
+    fewest held-out errors is kept (their section IV). A prediction still takes all kernel values; only the number of
+    free weights is small.
 
     Parameters
     ----------
     regularization : float
         eta > 0, added to the covariances, which are means over a class.
     penalty : {"identity", "kernel"}
-        What eta is times of: alpha'alpha, as in the paper, or alpha'K alpha, the norm in the space of the kernel.
+        Matrix of the penalty: alpha'alpha, as in the paper, or alpha'K alpha, the norm in the space of the kernel.
     rho : {"held_out", "fisher"} or float
         Weight of the covariance of the class below, 0 to 1: chosen, P(C_0), or given.
     n_rhos : int
-        Values of rho to choose among, evenly spaced; the paper's step of 0.05 makes 21.
+        Number of values of rho to choose from, evenly spaced; the paper's step of 0.05 makes 21.
     n_components : {"held_out"}, int or None
-        Components kept of each output: chosen, given (at most as many as there are), or all.
+        Number of components of each output: chosen, given (up to the number available), or all.
     validation : float or int
-        A float below 1 is the share of the samples that is held out, stratified; the others are what is learnt from,
-        as in the paper. An int is a number of folds, each of which is held out in turn; then all samples are learnt
-        from, with the rho, the number of components and the threshold that were best on the folds together.
+        A float below 1 is the fraction of the samples that is held out, stratified; the others are used for training,
+        as in the paper. An int is the number of folds of a cross-validation. All samples are then used for training,
+        with the rho, the number of components and the threshold that were best over all folds.
     posterior
-        Fitted to the outputs of all samples, or, with folds, of held-out ones. Of two classes both are equally probable
-        at the threshold, but with "gaussian".
+        Fitted to the outputs of all samples, or with folds to held-out outputs. For two classes both are equally
+        probable at the threshold, except with "gaussian".
     random_state : int, RandomState or None
-        Draws the samples to hold out (a share; folds are always the same).
+        Draws the held-out samples; folds are always the same.
 
     Attributes
     ----------
     rho_ : ndarray of shape (n_outputs,)
     n_components_ : ndarray of int of shape (n_outputs,)
     held_out_errors_ : ndarray of shape (n_outputs, n_rhos)
-        Share of held-out samples on the wrong side at each rho (with the best number of components), one output
-        against its threshold.
+        Fraction of held-out samples on the wrong side of each output's threshold at each rho, with the best number of
+        components.
     dual_coef_ : ndarray of shape (m, n_outputs)
-        Outputs are scaled so that the class means of the samples learnt from differ by two.
+        Outputs are scaled so that the class means of the training samples differ by two.
 
     References
     ----------
@@ -107,7 +107,7 @@ class KSODClassifier(OneVsRestClassifier):
         return True
 
     def _splits(self, codes: np.ndarray) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
-        """Pairs (training rows, held-out rows), and the rows that the final model is learnt from."""
+        """Return pairs (training rows, held-out rows), and the rows used to train the final model."""
         if isinstance(self.validation, Integral):
             fold = stratified_folds(codes, int(self.validation))
             numbers = np.unique(fold)
@@ -150,7 +150,7 @@ class KSODClassifier(OneVsRestClassifier):
         for number, rho in enumerate(rhos):
             outputs = _at_sizes(paths, coordinates, rho, sizes)
             table[number], thresholds[number] = least_errors(outputs, positive[rows])
-        # Of equally few errors the fewest components, then the rho nearest to Fisher's.
+        # Ties: the fewest components, then the rho nearest to Fisher's.
         fisher = float((~positive).mean())
         best = table == table.min()
         size = int(np.argmax(best.any(axis=0)))
@@ -170,7 +170,7 @@ class KSODClassifier(OneVsRestClassifier):
         )
 
     def _choices(self, positive: np.ndarray, most: int) -> tuple[list[float], list[int | None]]:
-        """Values of rho, and numbers of components, ascending, None being all."""
+        """Return values of rho, and numbers of components, ascending; None is all."""
         if isinstance(self.rho, str):
             fisher = self.rho == "fisher"
             rhos = [float((~positive).mean())] if fisher else np.linspace(0.0, 1.0, int(self.n_rhos)).tolist()
@@ -195,6 +195,6 @@ class _Output(NamedTuple):
 def _at_sizes(
     paths: list[SecondOrderPath], coordinates: list[np.ndarray], rho: float, sizes: list[int | None]
 ) -> np.ndarray:
-    """Held-out outputs at each number of components, shape (n_held_out, n_sizes)."""
+    """Return held-out outputs at each number of components, shape (n_held_out, n_sizes)."""
     columns = [-1 if size is None else size - 1 for size in sizes]
     return np.vstack([path.outputs(Z, rho)[:, columns] for path, Z in zip(paths, coordinates, strict=True)])

@@ -6,22 +6,22 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from discriminants.linear_systems.box_interior import longest_step
 
 _MAX_ITERATIONS = 200
-_PATIENCE = 10  # iterations without a gain after which the best is taken
-_MAX_GAP = 1e-3  # of y'y, at the end: columns that nearly depend on each other leave the last digits open
+_PATIENCE = 10  # iterations without improvement after which the best solution is returned
+_MAX_GAP = 1e-3  # of y'y, at the end: nearly dependent columns leave the last digits undetermined
 
 
 def l1_least_squares(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty: float) -> np.ndarray:
     """Minimize |y - X alpha|^2 / 2 + C sum_j |alpha_j| from X'X, X'y and y'y; alpha of shape (n,), C > 0.
 
-    Coordinate descent, as scikit-learn's Lasso has it, needs more and more sweeps the less the penalty and the more
-    alike the columns are, as those of a wide kernel are; the predictor and corrector of Mehrotra, with alpha split into
-    its positive and negative part, solve some 20 systems of as many equations as columns whatever they are. Raises
-    ValueError if the objectives of the problem and its dual do not meet.
+    Coordinate descent, as in scikit-learn's Lasso, needs more sweeps with a smaller penalty and with similar columns,
+    such as those of a wide kernel. This function uses the predictor and corrector of Mehrotra, with alpha split into
+    its positive and negative part. It solves about 20 systems with one equation per column, for any penalty and
+    columns. Raises ValueError if the objectives of the problem and its dual do not meet.
     """
     n = gram.shape[0]
     if penalty >= np.abs(correlation).max():
         return np.zeros(n)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # the gap in the end shows if it went wrong
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # the final gap reveals failures
         return _interior(gram, correlation, energy, penalty)
 
 
@@ -41,7 +41,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
         difference = _difference(g, correlation, energy, penalty, p - q)
         best, least, since = ((p, q, z, w), difference, 0) if difference < least else (best, least, since + 1)
         gap = float(p @ z + q @ w)
-        if least <= limit or gap <= 1e-3 * limit or since >= _PATIENCE:  # further on rounding would take over
+        if least <= limit or gap <= 1e-3 * limit or since >= _PATIENCE:  # further steps would be rounding
             break
         first, second = g + penalty - z, -g + penalty - w
         factor = _factor(gram, p / z + q / w)
@@ -51,7 +51,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
         after = float((p + length * dp) @ (z + length * dz) + (q + length * dq) @ (w + length * dw))
         mu = gap * (after / gap) ** 3 / (2 * n)
         aim_p, aim_q = mu - dp * dz, mu - dq * dw
-        if since:  # predictor and corrector can go round in a circle; a step to the middle breaks it
+        if since:  # predictor and corrector can cycle; a step to the center ends the cycle
             aim_p = aim_q = np.full(n, 0.5 * gap / (2 * n))
         step = _direction(gram, factor, p, q, z, w, first, second, aim_p, aim_q)
         length = _length((p, q, z, w), step)
@@ -63,7 +63,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
         )
     p, q, z, w = best
     alpha = p - q
-    # Of a part and its multiplier one is zero at the minimum: the one that is smaller, each in its own units.
+    # At the minimum a part or its multiplier is zero: set the smaller one to zero, each in its own units.
     largest = float(np.abs(alpha).max(initial=0.0))
     sparse = np.where((p * penalty <= z * largest) & (q * penalty <= w * largest), 0.0, alpha)
     after_all = _difference(gram @ sparse - correlation, correlation, energy, penalty, sparse)
@@ -71,7 +71,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
 
 
 def _factor(gram: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Of G + D^-1, D = p / z + q / w."""
+    """Factor G + D^-1, D = p / z + q / w."""
     A = gram.copy()
     diagonal = gram.diagonal() + 1.0 / ratio
     jitter = 0.0
@@ -96,7 +96,7 @@ def _direction(
     aim_p: np.ndarray,
     aim_q: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
-    """Newton's step towards p z = aim_p, q w = aim_q and no residuals."""
+    """Return Newton's step towards p z = aim_p, q w = aim_q and zero residuals."""
     a, b = aim_p / p - z - first, aim_q / q - w - second
     ratio = p / z + q / w
     du = cho_solve(factor, (p / z * a - q / w * b) / ratio, check_finite=False)
@@ -106,12 +106,12 @@ def _direction(
 
 
 def _length(values: tuple[np.ndarray, ...], steps: tuple[np.ndarray, ...]) -> float:
-    """The longest step, at most one, that leaves all values positive."""
+    """Return the longest step, at most one, that keeps all values positive."""
     return min(longest_step(v, dv) for v, dv in zip(values, steps, strict=True))
 
 
 def _difference(g: np.ndarray, correlation: np.ndarray, energy: float, penalty: float, alpha: np.ndarray) -> float:
-    """Of the objective and that of the dual at the residual, shrunk until it is feasible there."""
+    """Return the duality gap at the residual, scaled until it is feasible in the dual."""
     squares = max(energy - correlation @ alpha + g @ alpha, 0.0)
     largest = float(np.abs(g).max())
     shrink = min(1.0, penalty / largest) if largest > 0 else 1.0

@@ -1,4 +1,4 @@
-"""The least sum of absolute deviations, and of absolute weights, by an interior point method."""
+"""Least absolute deviations with an L1 penalty, by an interior point method."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from scipy.sparse import csr_array, hstack
 
 from discriminants.linear_systems.box_interior import longest_step
 
-_STEP = 0.9995  # share of the way to the nearest bound
+_STEP = 0.9995  # fraction of the distance to the nearest bound
 _MAX_ITERATIONS = 100
-_MAX_GAP = 1e-4  # of sum |y|, at the end: nearly dependent columns leave the last digits open
-_RIDGE = 1e-12  # of the mean diagonal entry of the normal equations, against dependent columns
+_MAX_GAP = 1e-4  # of sum |y|, at the end: nearly dependent columns leave the last digits undetermined
+_RIDGE = 1e-12  # of the mean diagonal entry of the normal equations, for dependent columns
 
 
 class Deviations(NamedTuple):
@@ -21,15 +21,15 @@ class Deviations(NamedTuple):
 
     theta: np.ndarray  # (n_columns,)
     # (n_rows,): a in [-1, 1] with |x_j'a| <= c_j for every column and y'a the minimum: the sign of the deviation
-    # where it is not zero
+    # if it is not zero
     multipliers: np.ndarray
     gap: float  # difference of the two objectives
 
 
 class _Rows:
-    """X, and below it a row for every column with a penalty, which has that alone: never written out.
+    """X, and below it one row for every penalized column, with a single entry; the rows are implicit.
 
-    Products with as many rows again would take twice the time where there are as many columns as samples.
+    Stored rows would double the time of products if there are as many columns as samples.
     """
 
     def __init__(self, X: np.ndarray, penalty: np.ndarray) -> None:
@@ -48,14 +48,14 @@ class _Rows:
         return found
 
     def weighted_products(self, q: np.ndarray) -> np.ndarray:
-        """Of the columns with each other, rows weighted by q; shape (n_columns, n_columns)."""
+        """Return products of the columns, with rows weighted by q; shape (n_columns, n_columns)."""
         weighted = np.sqrt(q[: self.n])[:, None] * self.X
-        found: np.ndarray = weighted.T @ weighted  # a matrix times its own transpose: half the work
+        found: np.ndarray = weighted.T @ weighted  # BLAS halves the work for a matrix times its own transpose
         found[self.columns, self.columns] += self.penalty**2 * q[self.n :]
         return found
 
     def transposed(self) -> csr_array:
-        """Sparse, shape (n_columns, n_rows + n_penalties)."""
+        """Return X' as a sparse matrix of shape (n_columns, n_rows + n_penalties)."""
         below = csr_array(
             (self.penalty, (self.columns, np.arange(self.columns.shape[0]))),
             shape=(self.X.shape[1], self.columns.shape[0]),
@@ -66,19 +66,19 @@ class _Rows:
 def least_absolute_deviations(
     X: np.ndarray, y: np.ndarray, penalty: np.ndarray | None = None, *, tol: float = 1e-9
 ) -> Deviations:
-    """Minimize sum_i |y_i - x_i'theta| + sum_j c_j |theta_j| (Frisch and Newton's method; S. Portnoy, R. Koenker, The
-    Gaussian hare and the Laplacian tortoise, Statistical Science 12, 1997).
+    """Minimize sum_i |y_i - x_i'theta| + sum_j c_j |theta_j| by Frisch and Newton's method.
 
-    A weight with a penalty is one more deviation from zero, in a row that has c_j in its own column alone. The dual,
-    max y'a for X'a = 0 and -1 <= a <= 1 with these rows, has bounds on every variable and few equations, so each
-    iteration of Mehrotra's predictor and corrector solves weighted least squares in the columns of X: O(n_rows
-    n_columns^2) time, some 20 times. Where columns depend on each other so nearly that the objectives do not meet,
-    HiGHS solves the dual, which takes longer.
+    Source: S. Portnoy, R. Koenker, The Gaussian hare and the Laplacian tortoise, Statistical Science 12, 1997. A weight
+    with a penalty is one more deviation from zero, in a row with c_j in its own column. With these rows the dual is max
+    y'a for X'a = 0 and -1 <= a <= 1. It has bounds on every variable and few equations. Each iteration of Mehrotra's
+    predictor and corrector therefore solves weighted least squares in the columns of X: O(n_rows n_columns^2) time,
+    about 20 times. If columns are so nearly dependent that the objectives do not meet, HiGHS solves the dual, which
+    takes longer.
 
-    X and y are float64; `penalty` is c >= 0, none by default. It ends when the two objectives differ by less than the
-    share `tol` of sum |y|. Raises ValueError if the objectives of neither meet.
+    X and y are float64; `penalty` is c >= 0, none by default. The iteration ends when the two objectives differ by less
+    than the fraction `tol` of sum |y|. Raises ValueError if the objectives of neither solver meet.
     """
-    # As min c'x, X'x = X'1 / 2, 0 <= x <= 1, with a = 2 x - 1 and c = -y; the multipliers of the equations are -theta.
+    # Solve min c'x, X'x = X'1 / 2, 0 <= x <= 1, with a = 2 x - 1 and c = -y; the equations' multipliers are -theta.
     rows = _Rows(X, np.zeros(X.shape[1]) if penalty is None else penalty)
     y = np.concatenate([y, np.zeros(rows.columns.shape[0])])
     c, limit = -y, tol * max(float(np.abs(y).sum()), np.finfo(np.float64).tiny)
@@ -132,7 +132,7 @@ def _met(found: Deviations, y: np.ndarray) -> bool:
 
 
 def _solver(rows: _Rows, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """A function that solves X' diag(q) X v = b over all rows."""
+    """Return a function that solves X' diag(q) X v = b over all rows."""
     A = rows.weighted_products(q)
     diagonal = A.diagonal().copy()
     ridge = _RIDGE * max(float(diagonal.mean()), np.finfo(np.float64).tiny)
@@ -154,6 +154,6 @@ def _solver(rows: _Rows, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def _lengths(
     x: np.ndarray, s: np.ndarray, z: np.ndarray, w: np.ndarray, dx: np.ndarray, dz: np.ndarray, dw: np.ndarray
 ) -> tuple[float, float]:
-    """The longest steps in x and in (z, w) that stay inside the bounds, at most one."""
+    """Return the longest steps in x and in (z, w) that stay inside the bounds, at most one."""
     in_x = min(longest_step(x, dx, _STEP), longest_step(s, -dx, _STEP))
     return in_x, min(longest_step(z, dz, _STEP), longest_step(w, dw, _STEP))

@@ -13,44 +13,44 @@ from discriminants.posteriors.output_models import POSTERIORS
 from discriminants.util.estimator import NOT_NEGATIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 
-_MIN_SHARE = 1e-12  # of the total variance along a direction, that has to be variance within the classes
+_MIN_SHARE = 1e-12  # minimum fraction of a direction's total variance within the classes
 
 
 @estimator
 class LinearDiscriminant(ClassifierMixin, BaseEstimator):
-    """w = S_W^-1 (m_+ - m_-) with the bias of Bayes' rule for normal classes of one covariance.
+    """Fisher's linear discriminant and its posterior (Andelic 2007, 3.11-3.19).
 
-    Fisher's discriminant and its posterior (Andelic 2007, 3.11-3.19).
+    w = S_W^-1 (m_+ - m_-) with the bias of Bayes' rule for normal classes with a common covariance.
 
-    For two classes the output is t = w'x + b (3.17), w = Sigma^-1 (m_+ - m_-), the log of the odds of the second class
-    of `classes_`, and the threshold zero is where the projected class densities, weighted by the priors, meet. Sigma
-    is S_W / N, the maximum-likelihood estimate, with the ridge where one is asked for.
+    For two classes the output is t = w'x + b (3.17), w = Sigma^-1 (m_+ - m_-), the log odds of the second class of
+    `classes_`. At the threshold zero the projected class densities, weighted by the priors, are equal. Sigma is S_W /
+    N, the maximum-likelihood estimate, plus the ridge if `regularization` is positive.
 
-    More classes share the within-class scatter of all of them, as Fisher's criterion does: the output of class c is
-    its log posterior up to a term common to all classes, (m_c - m)' Sigma^-1 (x - (m_c + m) / 2) + log P(c), m the mean
-    of all samples; the difference of any two is their (3.17). One-vs-rest least squares would hide a class that lies
-    between two others.
+    With more classes the within-class scatter is shared by all, as in Fisher's criterion. The output of class c is its
+    log posterior up to a term common to all classes, (m_c - m)' Sigma^-1 (x - (m_c + m) / 2) + log P(c), m the mean of
+    all samples. The difference of any two outputs is their (3.17). One-vs-rest least squares would never predict a
+    class between two others.
 
-    A direction in which no sample differs from another has weight zero. Time is O(N d^2 + d^3).
+    A direction in which all samples are equal has weight zero. Time is O(N d^2 + d^3).
 
     Parameters
     ----------
     regularization : float
         mu >= 0, added to the diagonal of S_W, which is unnormalized; in squared units of X.
     posterior : str
-        "equal_covariance" is (3.15), always in agreement with `predict`. The names of
-        `discriminants.posteriors.output_models.POSTERIORS` fit a model of their own to the outputs of the training
-        samples; "gaussian" gives every projected class a variance of its own.
+        "equal_covariance" is (3.15), always consistent with `predict`. The names of
+        `discriminants.posteriors.output_models.POSTERIORS` fit a separate model to the outputs of the training samples;
+        "gaussian" gives every projected class its own variance.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_outputs, n_features), float64
-        One output for two classes, else one a class.
+        One output for two classes, else one per class.
     intercept_ : ndarray of shape (n_outputs,), float64
     classes_ : ndarray of shape (n_classes,)
     means_ : ndarray of shape (n_classes, n_features), float64
     priors_ : ndarray of shape (n_classes,)
-        Shares of the training samples.
+        Fractions of the training samples.
     posterior_ : fitted output model, or None for "equal_covariance"
 
     References
@@ -66,13 +66,13 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
     posterior: str = parameter({"equal_covariance", *POSTERIORS}, default="equal_covariance")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the directions and biases.
+        """Fit the directions and biases.
 
         Raises
         ------
         ValueError
-            For fewer than two classes, constant samples, or classes that differ in a direction in which they have no
-            variance (always so with more features than samples) while `regularization` is zero.
+            For fewer than two classes or constant samples. Also if `regularization` is zero and classes differ in a
+            direction in which they have no variance (always so with more features than samples).
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
@@ -103,12 +103,12 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class with the largest output."""
+        """Return the class with the largest output."""
         outputs = self._outputs(self._checked(X))
         return self.classes_[winners(outputs)]
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
-        """Natural log posteriors, shape (n_samples, n_classes)."""
+        """Return natural log posteriors, shape (n_samples, n_classes)."""
         outputs = self._outputs(self._checked(X))
         if self.posterior_ is not None:
             return self.posterior_.predict_log_proba(outputs)
@@ -117,7 +117,7 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         return np.where(np.exp(log_proba) < 1, log_proba, 0)  # the log of a posterior that rounds to one is zero
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        """Return posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
@@ -125,14 +125,14 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """Shape (n_samples, n_outputs), formed in float64 (data far from the origin cancel) and given in X's type."""
+        """Return outputs (n_samples, n_outputs), computed in float64 against cancellation, in the type of X."""
         return (X @ self.coef_.T + self.intercept_).astype(X.dtype)
 
 
 def _means_and_scatter(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Class means (3.1) and within-class scatter (3.7), a class at a time in float64."""
+    """Return class means (3.1) and within-class scatter (3.7), computed class by class in float64."""
     means, scatter = np.empty((n_classes, X.shape[1])), np.zeros((X.shape[1], X.shape[1]))
-    with np.errstate(over="ignore", invalid="ignore"):  # refused by `_whitening`
+    with np.errstate(over="ignore", invalid="ignore"):  # rejected by `_whitening`
         for c in range(n_classes):
             samples = X[codes == c].astype(np.float64)
             means[c] = samples.mean(axis=0)
@@ -142,10 +142,10 @@ def _means_and_scatter(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tupl
 
 
 def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> np.ndarray:
-    """V of shape (n_features, rank) with VV' the inverse of `within` on the directions in which samples differ.
+    """Return V (n_features, rank) with VV' the inverse of `within` on the directions in which samples differ.
 
-    `within` includes the ridge, `between' between` is the total scatter less that within the classes, and `varying` has
-    the features that are not constant.
+    `within` includes the ridge, `between' between` is the total scatter less that within the classes, and `varying`
+    marks the features that are not constant.
     """
     if not varying.any():
         raise ValueError("all samples are equal: every feature is constant")

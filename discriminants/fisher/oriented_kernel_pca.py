@@ -1,4 +1,4 @@
-"""Directions of large variance along which known disturbances vary little (Mika 2002, sections 3.4.2 and 3.4.5)."""
+"""Directions of large variance with little variance under known noise (Mika 2002, sections 3.4.2 and 3.4.5)."""
 
 from typing import Any, Self
 
@@ -13,35 +13,35 @@ from discriminants.linear_systems.kernel_values import check_symmetric, check_va
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelFeatures
 
-_JITTER = 1e-10  # of the mean diagonal entry of a matrix that is to be factored
+_JITTER = 1e-10  # of the mean diagonal entry of a matrix to be factored
 
 
 @estimator
 class OrientedKernelPCA(KernelFeatures):
-    """Kernel principal components that do not move when samples are transformed, or that rise above known noise.
+    """Kernel principal components that are invariant to transformations or stand out from known noise.
 
-    Maximizes alpha'K'HK alpha / N, the variance of the outputs, against alpha'(lambda T + mu P) alpha: T is the tangent
-    covariance of transformed copies of the samples (`discriminants.fisher.tangent_covariance`), or the covariance of
-    the outputs of noise samples (Diamantaras and Kung 1996). Without either it is kernel principal component analysis,
-    with the identity or the norm in the space of the kernel as P. A generalised eigenproblem of N x N matrices: O(N^3)
-    time, 32 N^2 bytes.
+    Maximizes alpha'K'HK alpha / N, the variance of the outputs, relative to alpha'(lambda T + mu P) alpha. T is the
+    tangent covariance of transformed copies of the samples (`discriminants.fisher.tangent_covariance`), or the
+    covariance of the outputs of noise samples (Diamantaras and Kung 1996). Without either it is kernel principal
+    component analysis, with the identity or the norm in the space of the kernel as P. It solves a generalized
+    eigenproblem of N x N matrices: O(N^3) time, 32 N^2 bytes.
 
-    Features have mean zero and, like those of `sklearn.decomposition.KernelPCA`, the scale of a discriminant of length
-    one in the space of the kernel; where the kernel is not positive semidefinite, of alpha of length one.
+    Features have mean zero. Their scale, like that of `sklearn.decomposition.KernelPCA`, is that of a discriminant of
+    length one in the space of the kernel, or of alpha of length one if the kernel is not positive semidefinite.
 
     Parameters
     ----------
     n_components : int
-        Number of features, one an output.
+        Number of features, one per output.
     regularization : float
-        mu > 0, beside the variance, which is a mean over the samples.
+        mu > 0, relative to the variance, which is a mean over the samples.
     orientation : float
-        lambda >= 0, the weight of T, a mean over the samples too.
+        lambda >= 0, the weight of T, which is also a mean over the samples.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        Variance over what it is held against, descending.
+        Variance divided by the denominator of the criterion, descending.
 
     References
     ----------
@@ -60,20 +60,20 @@ class OrientedKernelPCA(KernelFeatures):
     penalty: str = parameter(set(PENALTIES), default="identity")
 
     def fit(self, X: np.ndarray, y: Any = None, *, copies: Any = None, noise: Any = None) -> Self:
-        """Learn the directions.
+        """Fit the directions.
 
         Parameters
         ----------
         y : ignored
         copies : array-like of shape (n_transformations, n_samples, n_features), optional
-            The samples, transformed by a little, each transformation in turn.
+            Slightly transformed copies of the samples, one array per transformation.
         noise : array-like of shape (n_noise, n_features), optional
-            Samples of the noise to be held against.
+            Samples of the noise whose variance is penalized.
 
         Raises
         ------
         ValueError
-            For copies, noise or a kernel that do not fit.
+            If copies, noise or the kernel do not fit.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C")

@@ -1,4 +1,4 @@
-"""Kernel Fisher discriminants that a few wrong samples cannot turn (Mika 2002, section 3.4.8)."""
+"""Kernel Fisher discriminants that are robust to outliers (Mika 2002, section 3.4.8)."""
 
 import numpy as np
 
@@ -9,19 +9,19 @@ from discriminants.linear_systems.kernel_values import check_symmetric, check_va
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.util.estimator import POSITIVE, SHARE, estimator, parameter
 
-_PROBED = 50  # kernel columns looked at before the descent
+_PROBED = 50  # kernel columns checked before the descent
 
 
 @estimator
 class RobustKFDClassifier(ThresholdedClassifier):
-    """Fisher's discriminant with absolute or Huber's slacks, so that no sample weighs more than any other far one.
+    """Fisher's discriminant with absolute or Huber's slacks, which bound the influence of each sample.
 
     Minimizes sum_i loss(y_i - f(x_i)) + C w'w / 2 on targets +-1 (Mika 2002, 3.50, 3.52), w'w the squared norm of the
-    discriminant in the space of the kernel. With absolute slacks it is support vector regression onto the labels with
-    a tube of width zero. Solved in the dual: up to 3000 samples by an interior point method, some ten factorisations of
-    O(N^3) an output, with memory of 24 N^2 bytes (`linear_systems.box_interior`); for more by coordinate descent alone,
-    with memory of O(N) (`linear_systems.box_descent`), which may take minutes an output where C is small and the kernel
-    wide.
+    discriminant in the space of the kernel. With absolute slacks it is support vector regression onto the labels with a
+    tube of width zero. The dual is solved. Up to 3000 samples use an interior point method with about ten
+    factorizations of O(N^3) per output and memory of 24 N^2 bytes (`linear_systems.box_interior`). More samples use
+    coordinate descent with memory of O(N) (`linear_systems.box_descent`). This may take minutes per output if C is
+    small and the kernel is wide.
 
     Parameters
     ----------
@@ -32,9 +32,10 @@ class RobustKFDClassifier(ThresholdedClassifier):
     loss : {"absolute", "huber"}
         |xi|, or xi^2 / (2 delta) up to delta and |xi| - delta / 2 beyond.
     delta : float
-        Where Huber's loss becomes linear, in units of the targets; half to once a robust scale of the slacks is usual.
+        Slack at which Huber's loss becomes linear, in units of the targets; usually 0.5 to 1 times a robust scale of
+        the slacks.
     tol : float
-        By which the conditions of optimality may be missed, in units of the targets.
+        Tolerance of the optimality conditions, in units of the targets.
     threshold
         "least_squares" keeps the bias of this loss.
 
@@ -52,7 +53,7 @@ class RobustKFDClassifier(ThresholdedClassifier):
 
     See Also
     --------
-    SparseKFDClassifier : absolute slacks and few centres.
+    SparseKFDClassifier : absolute slacks and few centers.
     """
 
     regularization: float = parameter(POSITIVE, default=0.1)

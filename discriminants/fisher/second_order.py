@@ -8,13 +8,13 @@ from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values
 
-_SMALLEST = 1e-12  # eigenvalue of a kernel matrix that counts, relative to its largest; and weight of a component
+_SMALLEST = 1e-12  # minimum eigenvalue of a kernel matrix, relative to its largest; also minimum weight of a component
 
 __all__ = ["PENALTIES", "SecondOrderPath"]
 
 
 class Solution(NamedTuple):
-    """Weights of the kernel columns (n_columns,); of the outputs the difference and the middle of the class means."""
+    """Weights of the kernel columns (n_columns,), and the difference and the midpoint of the outputs' class means."""
 
     alpha: np.ndarray
     separation: float
@@ -24,19 +24,20 @@ class Solution(NamedTuple):
 class SecondOrderPath:
     """alpha_rho = N_rho^-1 M for all rho in [0, 1] (Abdallah, Richard and Lengelle 2004, 24 to 29).
 
-    N_rho = rho C_0 + (1 - rho) C_1 + eta P, C_c the covariance of class c in the kernel columns, M the difference of
-    the class means, P the identity or the kernel matrix. With A_c = C_c + eta P one V diagonalises both: V'(A_0 + A_1)V
-    = I and V'A_0 V = diag(l), so that V'N_rho V = diag(rho l + (1 - rho)(1 - l)) whatever rho is, and alpha_rho = V
-    (V'M / that). The paper solves the system anew for each rho; it uses such a V for pruning alone (its section IV-A)
-    and leaves the scale of its columns open. Here A_0 + A_1 becomes the identity, so that components compare.
+    N_rho = rho C_0 + (1 - rho) C_1 + eta P. C_c is the covariance of class c in the kernel columns, M the difference of
+    the class means, and P the identity or the kernel matrix. With A_c = C_c + eta P one V diagonalizes both: V'(A_0 +
+    A_1)V = I and V'A_0 V = diag(l). Then V'N_rho V = diag(rho l + (1 - rho)(1 - l)) for every rho, and alpha_rho = V
+    (V'M / that diagonal). The paper solves the system separately for each rho. It uses such a V only for pruning (its
+    section IV-A) and does not specify the scale of its columns. Here A_0 + A_1 becomes the identity, so that components
+    are comparable.
 
-    With P = K the work is done in coordinates of the kernel's own space, in which its penalty is the identity. Time is
-    O(N^3) once, then O(N^2) a rho; memory 32 N^2 bytes.
+    With P = K the computation uses coordinates of the kernel's own space, in which its penalty is the identity. Time is
+    O(N^3) once, then O(N^2) per rho; memory is 32 N^2 bytes.
 
-    `positive` (n_samples,) marks the samples of C_1, `regularization` is eta > 0. `components` (n_columns,
-    n_components) is V, the largest (V'M)_i^2 first; `differences` and `midpoints` are V'M and V' times the middle
-    between both class means, `shares` is l. Raises ValueError if kernel values are not finite, too large or all equal,
-    not symmetric for the penalty "kernel", or the matrix to be diagonalised has no Cholesky factor.
+    `positive` (n_samples,) marks the samples of C_1, and `regularization` is eta > 0. `components` (n_columns,
+    n_components) is V, the largest (V'M)_i^2 first. `differences` is V'M, `midpoints` is V' times the midpoint of both
+    class means, and `shares` is l. Raises ValueError if kernel values are not finite, too large or all equal, not
+    symmetric for the penalty "kernel", or if the matrix to be diagonalized has no Cholesky factor.
     """
 
     def __init__(self, K: np.ndarray, positive: np.ndarray, regularization: float, penalty: str) -> None:
@@ -62,7 +63,7 @@ class SecondOrderPath:
         shares, vectors = eigh(0.5 * (half + half.T), check_finite=False)
         components = solve_triangular(factor, vectors, check_finite=False)
         differences = components.T @ (above[0] - below[0])
-        order = np.argsort(-(differences**2), kind="stable")  # (38): the last ones cost least
+        order = np.argsort(-(differences**2), kind="stable")  # (38): the last ones are pruned first
         self.shares = np.clip(shares[order], 0.0, 1.0)
         self.differences = differences[order]
         components = components[:, order]
@@ -70,20 +71,22 @@ class SecondOrderPath:
         self.components = components if basis is None else basis @ components
 
     def weights(self, rho: float) -> np.ndarray:
-        """Weights of the components, (V'M)_i / (rho l_i + (1 - rho)(1 - l_i)), shape (n_components,)."""
+        """Return weights of the components, (V'M)_i / (rho l_i + (1 - rho)(1 - l_i)), shape (n_components,)."""
         diagonal = rho * self.shares + (1.0 - rho) * (1.0 - self.shares)
         return self.differences / np.maximum(diagonal, _SMALLEST)
 
     def solve(self, rho: float, n_components: int | None = None) -> Solution:
-        """The solution for one rho with the first `n_components` components (default all)."""
+        """Return the solution for one rho with the first `n_components` components (default all)."""
         weights = self.weights(rho)[:n_components]
         separation = float(weights @ self.differences[:n_components])
         midpoint = float(weights @ self.midpoints[:n_components])
         return Solution(self.components[:, :n_components] @ weights, separation, midpoint)
 
     def outputs(self, K: np.ndarray, rho: float) -> np.ndarray:
-        """Outputs with the first 1, 2, ... components, shape (n_samples, n_components), each shifted and scaled so that
-        the class means of the training samples are -1 and 1; K has kernel values of any samples times `components`.
+        """Return outputs with the first 1, 2, ... components, shape (n_samples, n_components).
+
+        Each output is shifted and scaled so that the class means of the training samples are -1 and 1. K has kernel
+        values of any samples times `components`.
         """
         weights = self.weights(rho)
         separations = np.maximum(np.cumsum(weights * self.differences), np.finfo(np.float64).tiny)
@@ -91,7 +94,7 @@ class SecondOrderPath:
 
 
 def _moments(coordinates: np.ndarray, regularization: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean, and covariance with the penalty, of one class."""
+    """Return mean and penalized covariance of one class."""
     mean = coordinates.mean(axis=0)
     centred = coordinates - mean
     covariance = centred.T @ centred

@@ -1,4 +1,4 @@
-"""The kernel Fisher discriminant on centres that are chosen greedily (Mika 2002, section 3.5.2)."""
+"""The kernel Fisher discriminant on greedily chosen centers (Mika 2002, section 3.5.2)."""
 
 from dataclasses import replace
 
@@ -21,44 +21,45 @@ from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimato
 
 @estimator
 class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
-    """Fisher's discriminant in few kernel columns: each the best of 59 candidates for the regularized objective.
+    """Fisher's discriminant in few kernel columns, each the best of 59 candidates for the regularized objective.
 
     Least squares onto +-1 with the penalty mu alpha'P alpha over the chosen columns is the discriminant restricted to
-    their span (Mika 2002, 3.57 to 3.61). Centres are added one by one, each time that of 59 random candidates that
-    lowers the objective most: with probability 0.95 it is among the best 5 % of all (lemma 3.2). Selection ends when
-    the objective has fallen by less than the share `tol` on average over the last `patience` steps, or at `n_centers`.
+    their span (Mika 2002, 3.57 to 3.61). Each step adds the center that lowers the objective most among 59 random
+    candidates. With probability 0.95 it is among the best 5 % of all (lemma 3.2). Selection ends when the objective has
+    fallen by less than the fraction `tol` on average over the last `patience` steps, or at `n_centers`.
 
-    Time is O(59 N m^2), memory 8 N m bytes for m centres. With `n_candidates` given, products of all columns of so many
-    random candidates are formed first, O(N P^2) time and about 24 P^2 bytes; a step is then nearly free, which pays
-    where every class has a dictionary of its own. Leaving one out leaves out the label of a sample, not its column.
+    Time is O(59 N m^2), and memory 8 N m bytes for m centers. With `n_candidates`, the products of all columns of that
+    number of random candidates are formed first, in O(N P^2) time and about 24 P^2 bytes. A step then takes almost no
+    time, which is efficient if every class has its own dictionary. Leave-one-out omits the label of a sample, not its
+    column.
 
     Parameters
     ----------
     n_centers : int
-        Most centres; of each class where dictionaries are private.
+        Maximum number of centers, for each class if dictionaries are private.
     regularization : "auto" or float
-        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" chooses as
-        `KFDClassifier` does, with every sample of the part chosen on as a centre.
+        mu > 0; the scatter is unnormalized, so the same mu has less effect with more samples. "auto" chooses as in
+        `KFDClassifier`, with every sample of the subset used for the choice as a center.
     tol : float
-        Least mean fall of the objective over the last `patience` steps, as a share of it; 0 never stops.
+        Minimum mean decrease of the objective over the last `patience` steps, as a fraction of it; 0 never stops.
     patience : int
         Number of steps for `tol`.
     dictionary : {"shared", "private"}
-        One list of centres for all classes, chosen by the sum of their decreases, or one for each class, as in the
+        One list of centers for all classes, chosen by the sum of their decreases, or one for each class, as in the
         source.
     rule : {"best_of_59", "error_reduction"}
-        "error_reduction" looks at every candidate in every step.
+        "error_reduction" tests every candidate in every step.
     n_candidates : int or None
-        None: every distinct sample is a candidate, and the chosen columns are kept.
+        With None, every distinct sample is a candidate, and the chosen columns are kept.
     calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
 
     Attributes
     ----------
     objective_ : ndarray of shape (n_centers + 1,)
-        Regularized squared error of all outputs with the first 0, 1, ... centres of a shared dictionary, that of the
-        last dictionary where they are private.
+        Regularized squared error of all outputs with the first 0, 1, ... centers of a shared dictionary, or of the last
+        dictionary if they are private.
     regularization_ : float
-        The one taken.
+        Value used.
     center_indices_ : ndarray of int of shape (m,)
         Rows of the training samples.
 
@@ -99,7 +100,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     def selection_paths(
         self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
-        """As of every such learner, under the penalty given or, first of all, chosen."""
+        """Return the selection paths of the base class, with the given or chosen penalty."""
         self.regularization_ = penalty_given_or_chosen(
             self.regularization, kernel, X, targets, self.penalty, own_column=True
         )
@@ -119,7 +120,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
             gram = with_norm_penalty(gram, matrix.at_candidates(), mu)
         else:
             gram = replace(gram, gram=gram.gram + mu * np.eye(points.shape[0]))
-        gram.gram[constant, constant] = 0.0  # the bias serves already
+        gram.gram[constant, constant] = 0.0  # equivalent to the bias
         return lambda which, n_centers: GramState(gram, n_centers, targets=which)
 
     def _keep(

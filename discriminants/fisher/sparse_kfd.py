@@ -1,4 +1,4 @@
-"""Kernel Fisher discriminants with a penalty that makes coefficients zero (Mika 2002, section 3.4.8)."""
+"""Kernel Fisher discriminants with an L1 penalty (Mika 2002, section 3.4.8)."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,17 +14,17 @@ from discriminants.util.estimator import POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.regression import KernelRegressor
 
-_NO_WEIGHT = 1e-6  # of the largest weight: an interior point leaves zeros so small
-_NO_PENALTY = 1e-6  # of the largest sum of a column: below it the penalty says nothing about small weights
+_NO_WEIGHT = 1e-6  # of the largest weight: an interior point method returns zeros of this size
+_NO_PENALTY = 1e-6  # of the largest sum of a column: a smaller penalty does not determine small weights
 _MAX_PENALTY = 1e100  # a larger one has the same solution; its squares stay finite
-_NO_SHARE = 1e-9  # of the objective without columns: where all weights are zero, so small a penalty is left
+_NO_SHARE = 1e-9  # of the objective without columns: smallest penalty used if all weights are zero
 
 
-_NO_DISTANCE = 1e-10  # of the largest kernel value: class means of a column that are equal but for rounding
+_NO_DISTANCE = 1e-10  # of the largest kernel value: a smaller difference of a column's class means is rounding
 
 
 class _ClassSums(NamedTuple):
-    """Deviations whose sum over each class counts `weight` times: so much that it is zero."""
+    """Deviations whose sum over each class has weight `weight`, large enough to force the sum to zero."""
 
     classes: np.ndarray  # of shape (2, n_samples), one in its own class, zero in the other
     weight: float
@@ -37,19 +37,19 @@ class _SparseKFD(KernelExpansion):
     Parameters
     ----------
     kernel
-        It need not be positive definite.
+        The kernel may be indefinite.
     regularization : float
-        C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on; with "absolute" from
-        the same with the signs of the deviations from the median in place of y - mean.
+        C > 0. With `loss="squared"` no column is used for C >= max_j |k_j'(y - mean)|. With "absolute" the bound has
+        the signs of the deviations from the median instead of y - mean.
     loss : {"squared", "absolute"}
-        Of the slacks.
+        Loss of the slacks.
 
     Attributes
     ----------
     n_centers_ : ndarray of int of shape (n_outputs,)
-        Columns with a weight in each output.
+        Number of columns with a weight in each output.
     center_indices_ : ndarray of int of shape (m,)
-        Rows of the training samples that are centres of any output.
+        Rows of the training samples that are centers of any output.
 
     References
     ----------
@@ -73,7 +73,7 @@ class _SparseKFD(KernelExpansion):
         columns = Columns(make_kernel(self.kernel, self.sigma).resolved(X), X)
         found = [self._expansion(columns, target.astype(np.float64)) for target in targets.T]
         union = np.unique(np.concatenate([expansion.columns for expansion in found]))
-        if not union.size:  # the penalty lets no column in: the bias alone
+        if not union.size:  # the penalty excludes all columns: the bias alone
             union = np.array([0])
         weights = np.zeros((union.shape[0], len(found)))
         for s, expansion in enumerate(found):
@@ -99,18 +99,19 @@ class _SparseKFD(KernelExpansion):
         return found._replace(alpha=size * found.alpha, bias=size * found.bias + middle)
 
     def _least_squares(self, K: np.ndarray, target: np.ndarray) -> ActiveSet:
-        """The Lasso on centred columns."""
+        """The Lasso on centered columns."""
         means, mean = K.mean(axis=0), float(target.mean())
         centred, rest = K - means, target - mean
         alpha = l1_least_squares(centred.T @ centred, rest @ centred, float(rest @ rest), self._penalty)
         return ActiveSet(alpha, mean - float(means @ alpha), rest - centred @ alpha)
 
     def _farthest(self, columns: Columns, target: np.ndarray) -> tuple[np.ndarray, _ClassSums] | None:
-        """The column whose class means are farthest apart, and how much sums over the classes are to count so that they
-        are zero; None where no column has different class means.
+        """Return the column with the most distant class means, and the weight that forces the sums over the classes to
+        zero.
 
-        The programme with fixed means is homogeneous: its value V goes with the distance of the means, so the
-        multipliers of the two sums are at most V / 2, and V is at most what one column alone reaches.
+        Returns None if every column has equal class means. The program with fixed means is homogeneous: its value V is
+        proportional to the distance of the means. The multipliers of the two sums are therefore at most V / 2, and V is
+        at most the value reached by one column alone.
         """
         classes = np.stack([target > 0, target <= 0]).astype(np.float64)
         shares = classes / classes.sum(axis=1, keepdims=True)
@@ -127,7 +128,7 @@ class _SparseKFD(KernelExpansion):
         return farthest, _ClassSums(classes, 2.0 * (1.0 + value / (2.0 * float(classes.sum(axis=1).min()))))
 
     def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> ActiveSet:
-        """Least absolute deviations with a penalty C on every weight but the bias, and a row for each sum."""
+        """Minimize absolute deviations with a penalty C on every weight except the bias, and a row for each sum."""
         n_samples, n = K.shape
         rows = np.hstack([K, np.ones((n_samples, 1))])
         penalty = np.append(np.full(n, self._penalty), 0.0)
@@ -148,7 +149,7 @@ class _SparseKFD(KernelExpansion):
 
 
 def _signs(target: np.ndarray) -> np.ndarray:
-    """Multipliers of the median: the signs of the deviations, and what makes their sum zero for those without one."""
+    """Return multipliers of the median: signs of the deviations; those of zero deviations make the sum zero."""
     signs = np.sign(target - np.median(target))
     level = signs == 0
     if level.any():
@@ -158,30 +159,30 @@ def _signs(target: np.ndarray) -> np.ndarray:
 
 @estimator
 class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
-    """Fisher's discriminant with few kernel columns by an L1 penalty: SKFD, and with absolute slacks LSKFD.
+    """Fisher's discriminant with few kernel columns by an L1 penalty: SKFD, or with absolute slacks LSKFD.
 
-    Minimizes sum_i (y_i - f(x_i))^2 / 2 + C sum_j |alpha_j| (Mika 2002, 3.53), the Lasso on the kernel matrix, or, with
-    `loss="absolute"`, sum_i |y_i - f(x_i)| + C sum_j |alpha_j| (3.55), a linear programme, on targets +-1. The first
-    is the Fisher discriminant with another penalty; the second also bounds what a single sample can do, and is sparser
-    still. Any sample may become a centre, not those near the boundary alone, so that fewer are needed than a support
-    vector machine has.
+    Minimizes sum_i (y_i - f(x_i))^2 / 2 + C sum_j |alpha_j| (Mika 2002, 3.53), the Lasso on the kernel matrix. With
+    `loss="absolute"` it minimizes sum_i |y_i - f(x_i)| + C sum_j |alpha_j| (3.55), a linear program. Targets are +-1.
+    The first is the Fisher discriminant with another penalty; the second also bounds the influence of a single sample,
+    and is sparser. Any sample may become a center, not only those near the boundary, so there are fewer centers than
+    support vectors in a support vector machine.
 
-    Both are solved over few columns at a time (`discriminants.fisher.column_generation`), by interior point methods:
-    memory is O(N m) for samples beyond 3000.
+    Both are solved over few columns at a time (`discriminants.fisher.column_generation`) by interior point methods.
+    Memory is O(N m) for more than 3000 samples.
 
     Parameters
     ----------
     class_means : {"free", "fixed"}
-        With "fixed" the mean output of either class is its target, as the authors first had it (Mika, Raetsch, Mueller
-        2001). That matters to absolute slacks: the bias alone errs by the smaller class only, so that with means left
-        free much regularization takes all weights away where classes are unequal; fixed ones keep the classes apart
-        with a few columns. With squared slacks both have the same solutions, under another C.
+        "fixed" makes the mean output of either class its target, as in the authors' first version (Mika, Raetsch,
+        Mueller 2001). It matters for absolute slacks and unequal classes. The bias alone then makes errors only on the
+        smaller class, so with free means a large C sets all weights to zero. Fixed means keep the classes apart with a
+        few columns. With squared slacks both have the same solutions, under another C.
     threshold
-        "least_squares" keeps the bias found with the coefficients, whatever the loss.
+        "least_squares" keeps the bias found with the coefficients, for either loss.
 
     See Also
     --------
-    SparseGreedyKFDClassifier : as many centres as asked for, with a quadratic penalty.
+    SparseGreedyKFDClassifier : a given number of centers, with a quadratic penalty.
     RobustKFDClassifier : absolute slacks with a quadratic penalty.
     """
 
@@ -190,9 +191,9 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
 
 @estimator
 class SparseKFDRegressor(_SparseKFD, KernelRegressor):
-    """The same for real targets: the discriminant is a regression onto the labels (Mika 2002, sections 3.6.3 and 5).
+    """L1-penalized kernel regression: the discriminant as a regression onto real targets (Mika 2002, 3.6.3 and 5).
 
-    y may have several columns. C is meant for targets from -1 to 1; others are moved and scaled to these, and back.
+    y may have several columns. C refers to targets scaled to the range from -1 to 1; outputs are scaled back.
     """
 
     regularization: float = 1e-2

@@ -1,4 +1,4 @@
-"""How much the outputs of an expansion move when samples are transformed by a little (Mika 2002, 3.23)."""
+"""Change of an expansion's outputs under small transformations of the samples (Mika 2002, 3.23)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _BLOCK_ROWS = 2048
 
 
 def checked_copies(copies: Any, X: np.ndarray) -> np.ndarray:
-    """Copies as finite values (n_transformations, n_samples, n_features) of the type of X; else ValueError."""
+    """Return copies (n_transformations, n_samples, n_features) in the type of X; ValueError if they are not finite."""
     found = np.asarray(copies, dtype=X.dtype)
     if found.ndim != 3 or found.shape[1:] != X.shape or not found.shape[0]:
         raise ValueError(
@@ -25,12 +25,12 @@ def checked_copies(copies: Any, X: np.ndarray) -> np.ndarray:
 def tangent_covariance(
     kernel: Kernel, centers: np.ndarray, X: np.ndarray, copies: np.ndarray, outputs: np.ndarray | None = None
 ) -> np.ndarray:
-    """T (m, m) with alpha'T alpha the mean over samples and transformations of (f(x_i) - f(L_t x_i))^2.
+    """Return T (m, m) so that alpha'T alpha is the mean of (f(x_i) - f(L_t x_i))^2 over samples and transformations.
 
-    f = sum_j alpha_j k(., c_j). A finite difference: divided by the squared size of the transformations it would be the
-    covariance of tangents. The expansion is over the centres alone, of which transformed samples may be some (Mika
-    2002, section 5.3.1). `copies` has shape (n_transformations, n_samples, n_features); `outputs` is K(X, centers),
-    where it is at hand.
+    f = sum_j alpha_j k(., c_j). T is a finite difference: divided by the squared size of the transformations it would
+    be the covariance of tangents. The expansion is over the centers alone, which may include transformed samples (Mika
+    2002, section 5.3.1). `copies` has shape (n_transformations, n_samples, n_features); `outputs` is K(X, centers), if
+    already computed.
     """
     columns = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
     total = np.zeros((columns.n_centers, columns.n_centers))

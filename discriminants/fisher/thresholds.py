@@ -1,37 +1,37 @@
-"""Where the output of a discriminant parts two classes."""
+"""Thresholds on the output of a discriminant between two classes."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-_AT_MARGIN = 1e-9  # a sample so near counts as one on the margin
-_TIE = 1e-12  # difference of two sums of weights that rounding makes
+_AT_MARGIN = 1e-9  # maximum distance of a sample that counts as on the margin
+_TIE = 1e-12  # difference of two sums of weights that is rounding
 _COST = 1.0  # of the soft margin, for outputs of variance one within the classes
 
 
 def least_errors(
     outputs: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each output the least number of errors that a threshold can have, and the threshold, both (n_outputs,).
+    """Return the least number of errors of any threshold, and that threshold, for each output, both (n_outputs,).
 
-    Among thresholds of equally few errors it is the middle of the widest gap between two outputs (Mika 2002, section
-    5.3.1: least empirical risk, then largest margin). Time is O(N log N) an output. `positive` marks the samples whose
-    outputs are to lie above; both kinds are there. `weight` says as how many samples each counts; without it errors are
-    of int.
+    If several thresholds have equally few errors, the middle of the widest gap between two outputs is returned (Mika
+    2002, section 5.3.1: least empirical risk, then largest margin). Time is O(N log N) per output. `positive` marks the
+    samples whose outputs should lie above; both classes must be present. `weight` is the number of samples that each
+    sample counts as; without it the errors are integers.
     """
     order = np.argsort(outputs, axis=0, kind="stable")
     ascending = np.take_along_axis(outputs, order, axis=0).astype(np.float64)
     columns = np.arange(outputs.shape[1])
     counts = np.ones(positive.shape[0], dtype=np.intp) if weight is None else weight
     n_samples = counts.sum()
-    # Beyond either end all samples are called one class; such a threshold keeps a mean gap away.
+    # Beyond either end all samples are assigned to one class; that threshold is a mean gap away.
     away = (ascending[-1] - ascending[0]) / n_samples + np.finfo(np.float64).eps * np.abs(ascending).max(axis=0)
     edges = np.vstack([ascending[0] - away, ascending, ascending[-1] + away])
     gaps = np.diff(edges, axis=0)
     gaps[[0, -1]] = 0.0
     steps = np.where(positive[order], counts[order], -counts[order])
     errors = counts[~positive].sum() + np.vstack([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
-    errors[1:-1][gaps[1:-1] <= 0] = n_samples + 1  # equal outputs cannot be parted
+    errors[1:-1][gaps[1:-1] <= 0] = n_samples + 1  # no threshold separates equal outputs
     least = errors.min(axis=0)
     cut = np.argmax(np.where(errors <= least + _TIE * n_samples, gaps, -1.0), axis=0)
     inner = 0.5 * (edges[cut, columns] + edges[cut + 1, columns])
@@ -40,22 +40,23 @@ def least_errors(
 
 
 def least_error_threshold(outputs: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """`least_errors` of one output of shape (n_samples,): the threshold."""
+    """Return the threshold of `least_errors` for one output of shape (n_samples,)."""
     return float(least_errors(outputs[:, None], positive, weight)[1][0])
 
 
 def soft_margin_threshold(
     outputs: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None, *, cost: float = _COST
 ) -> float:
-    """The zero of the support vector machine on one output, w q + b with w >= 0 (Mika 2002, sections 5.2.1, 5.3.2).
+    """Return the zero of the support vector machine on one output, w q + b with w >= 0 (Mika 2002, 5.2.1, 5.3.2).
 
     The machine minimizes w^2 / 2 + C sum_i max(0, 1 - y_i (w q_i + b)) in one dimension. For a given w the best bias
-    leaves as many violators in one class as in the other, the lowest of the class above and the highest of the class
-    below, so that the sum is sum_k max(0, 2 - w d_k), d_k the k-th lowest of the one less the k-th highest of the
-    other: a hinge in w alone, whose minimum is found among sorted differences in O(N log N). Where a range of biases is
-    equally good its middle is taken. With weights the differences d are those of shares of samples. `cost` is C, for
-    outputs scaled to variance one within the classes. Where the outputs do not rise from the class below to the one
-    above (w = 0), it is the threshold of least errors.
+    has equal numbers of violators in both classes: the lowest of the class above and the highest of the class below.
+    The sum is then sum_k max(0, 2 - w d_k), d_k the k-th lowest of one class less the k-th highest of the other. This
+    hinge depends only on w, and its minimum is found among sorted differences in O(N log N).
+
+    If a range of biases is equally good, its middle is returned. With weights the differences d are those of fractions
+    of samples. `cost` is C, for outputs scaled to variance one within the classes. If the outputs of the class above
+    are not larger (w = 0), the threshold of least errors is returned.
     """
     outputs = np.asarray(outputs, dtype=np.float64)
     counts = np.ones(outputs.shape[0]) if weight is None else weight
@@ -81,14 +82,14 @@ def _one_dimensional_machine(
     upper_counts: np.ndarray | None = None,
     lower_counts: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """w and b; `upper` ascending, `lower` descending, each with as how many samples it counts."""
-    # Samples are paired from the inside out; where they count for parts of a sample, parts are.
+    """Return w and b; `upper` is ascending, `lower` descending, each with its sample weights."""
+    # Samples are paired from the inside out; weights that are fractions of a sample are split.
     upper_ends = np.cumsum(np.ones(upper.shape[0]) if upper_counts is None else upper_counts)
     lower_ends = np.cumsum(np.ones(lower.shape[0]) if lower_counts is None else lower_counts)
     paired = min(upper_ends[-1], lower_ends[-1])
     ends = np.unique(np.concatenate([upper_ends[upper_ends < paired], lower_ends[lower_ends < paired], [paired]]))
     u, v = np.searchsorted(upper_ends, ends), np.searchsorted(lower_ends, ends)
-    # of each pair, and of what is left over of one class
+    # weight of each pair, and the remainder of one class
     u = np.append(u, np.searchsorted(upper_ends, paired * (1 + 1e-12), side="right"))
     v = np.append(v, np.searchsorted(lower_ends, paired * (1 + 1e-12), side="right"))
     n = ends.shape[0]
@@ -96,7 +97,7 @@ def _one_dimensional_machine(
     d = upper[u[:n]] - lower[v[:n]]  # ascending
     if not (d > 0).any() and parts @ d <= 0:
         return 0.0, 0.0
-    # With k differences inside the margin the slope in w is w - C sum_{i <= k} d_i; a piece of ascending w begins
+    # With k differences inside the margin the slope in w is w - C sum_{i <= k} d_i. A piece of ascending w begins
     # where the k + 1st leaves and ends where the k-th does, at 2 / d_k. The minimum lies in the first piece whose
     # slope is not negative at its end: at its zero there, or at the beginning of the piece.
     zeros = cost * np.concatenate([[0.0], np.cumsum(parts * d)])[::-1]  # k = n, n - 1, ..., 0

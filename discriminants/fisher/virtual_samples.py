@@ -11,12 +11,12 @@ _BLOCK_ROWS = 2048
 
 @dataclass(frozen=True)
 class VirtualSums:
-    """Sums over all copies of the samples, of kernel columns from which `middle` was taken."""
+    """Sums over all copies of the samples, for kernel columns less `middle`."""
 
     columns: np.ndarray  # (m,)
     squares: np.ndarray  # (m, m): products of columns
     targets: np.ndarray  # (m, n_outputs): products of columns with targets
-    moved: np.ndarray  # (m, m): the tangent covariance (Mika 2002, 3.23) as a sum; zeros unless it was asked for
+    moved: np.ndarray  # (m, m): the tangent covariance (Mika 2002, 3.23) as a sum; zeros unless requested
 
     @classmethod
     def over(
@@ -30,9 +30,9 @@ class VirtualSums:
     ) -> "VirtualSums":
         """Sum, in blocks of rows, over copies (n_transformations, n_samples, n_features).
 
-        `middle` (m,) is about the mean of the columns, so that little is lost in the sums; `targets` are those of the
-        samples, and so of each of their copies; `samples` (n_samples, m) are their columns without the middle, where
-        `moved` is asked for.
+        `middle` (m,) approximates the mean of the columns and reduces rounding in the sums. `targets` are those of the
+        samples, and of each of their copies. `samples` (n_samples, m) are the columns of the samples less `middle`, if
+        `moved` is requested.
         """
         of = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
         m = of.n_centers
