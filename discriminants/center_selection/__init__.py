@@ -1,5 +1,5 @@
-"""Which training samples become the centres of a fixed basis: ways that can be exchanged, one a file.
+"""Choosers of the training samples that become the centers of a fixed basis, one per module.
 
-A chooser is a function of samples, kernel, number of centres, random numbers and targets that gives row numbers in the
-order of choice, each once.
+A chooser is a function of samples, kernel, number of centers, random numbers and targets. It returns distinct row
+numbers in the order of choice.
 """

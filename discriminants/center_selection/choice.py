@@ -1,4 +1,4 @@
-"""From the parameters of a learner to its centres."""
+"""Choice of centers according to the parameters of a learner."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ Chooser = Callable[[np.ndarray, Kernel, int, np.random.RandomState, np.ndarray |
 def random_rows(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """min(n_centers, n_samples) rows of X, all equally likely; for `CHOOSERS`.
+    """Return min(n_centers, n_samples) rows of X, drawn uniformly; for `CHOOSERS`.
 
     Source: C. Williams, M. Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000.
     """
@@ -29,10 +29,11 @@ def random_rows(
 def pivots(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Always the sample furthest, in the space of the kernel, from the span of those chosen; for `CHOOSERS`.
+    """Choose repeatedly the sample furthest from the span of the chosen ones, in the space of the kernel; for
+    `CHOOSERS`.
 
-    O(N m^2) time, 8 N m bytes for m centres (Suykens et al. 2002, section 6.1.2). Nothing is drawn at random. There are
-    fewer rows than `n_centers` where the samples span no more.
+    Takes O(N m^2) time and 8 N m bytes for m centers (Suykens et al. 2002, section 6.1.2). The choice is deterministic.
+    There are fewer rows than `n_centers` if the samples span fewer dimensions.
     """
     return pivoted_cholesky(kernel, X, n_centers).pivots
 
@@ -46,8 +47,10 @@ CHOOSERS: Mapping[str, Chooser] = {
     "leverage": leverage,
     "random": random_rows,
 }
-"""By name: each takes samples X, a symmetric kernel resolved on X, n_centers, random numbers, and targets or None; it
-returns distinct rows of X, at most n_centers.
+"""Choosers by name.
+
+Each takes samples X, a symmetric kernel resolved on X, n_centers, random numbers, and targets or None. It returns
+distinct rows of X, at most n_centers.
 """
 
 
@@ -60,13 +63,12 @@ def chosen_rows(
     targets: np.ndarray | None = None,
     n_candidates: int | None = None,
 ) -> np.ndarray:
-    """Rows of X that become centres, int (n,) with 1 <= n <= n_centers, in the order of choice; all where there are no
-    more.
+    """Return the rows of X that become centers, int (n,) with 1 <= n <= n_centers, in the order of choice.
 
-    Each distinct sample comes once. `chooser` is a name in `CHOOSERS` or a function like them, `kernel` symmetric and
-    resolved on X, `targets` of shape (n_samples, n_targets). With `n_candidates` the choice is made among, and by, so
-    many samples drawn at random, and no fewer than `n_centers`. Raises ValueError if no column differs from a constant,
-    or if a function gives anything but such rows.
+    Each distinct sample is chosen at most once; all are returned if there are at most `n_centers`. `chooser` is a
+    name in `CHOOSERS` or a function like them, `kernel` is symmetric and resolved on X, and `targets` has shape
+    (n_samples, n_targets). With `n_candidates` only that number of random samples, and at least `n_centers`, is used
+    for the choice. Raises ValueError if no column differs from a constant, or if a function does not return such rows.
     """
     candidates = np.arange(X.shape[0])
     size = X.shape[0] if n_candidates is None else max(n_candidates, n_centers)

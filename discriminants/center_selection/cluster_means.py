@@ -1,4 +1,4 @@
-"""The samples nearest to the means of clusters."""
+"""Centers by k-means: the samples nearest to the cluster means."""
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -12,11 +12,11 @@ _FAR = 1e3  # times the range of a feature
 def cluster_means(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """The sample of each cluster nearest to its mean, by k-means, that of the largest cluster first; for `CHOOSERS`.
+    """Return the sample nearest to the mean of each k-means cluster, largest cluster first; for `CHOOSERS`.
 
-    Source: K. Zhang, I. Tsang, J. Kwok, Improved Nystroem low-rank approximation and error analysis, ICML 2008. The
-    distances are those of the features whatever the kernel is, of rows of the matrix where it is precomputed. There are
-    fewer rows than `n_centers` where clusters are empty.
+    Source: K. Zhang, I. Tsang, J. Kwok, Improved Nystroem low-rank approximation and error analysis, ICML 2008.
+    Distances are those of the features for any kernel, or of matrix rows for a precomputed one. There are fewer rows
+    than `n_centers` if clusters are empty.
     """
     X = _near_origin(X.astype(np.float64))
     n_clusters = min(n_centers, X.shape[0])
@@ -31,7 +31,7 @@ def cluster_means(
 
 
 def _near_origin(X: np.ndarray) -> np.ndarray:
-    """Scaled by a power of two so that squares are finite, and moved where the distances would be lost in rounding."""
+    """Scale by a power of two so that squares are finite, and shift if distances would be lost in rounding."""
     low, high = X.min(axis=0), X.max(axis=0)
     largest = np.maximum(high, -low)
     X = X * 2.0 ** -float(np.clip(np.frexp(largest.max())[1], -1022, 1022))

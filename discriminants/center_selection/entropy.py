@@ -1,25 +1,24 @@
-"""Centres of greatest quadratic Renyi entropy, by exchange: the choice of the fixed-size LS-SVM."""
+"""Centers of maximal quadratic Renyi entropy, by exchange, as in the fixed-size LS-SVM."""
 
 import numpy as np
 
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import kernel_matrix
 
-_BLOCK = 256  # samples whose kernel values with all centres are evaluated together
+_BLOCK = 256  # samples whose kernel values with all centers are evaluated together
 _MAX_PASSES = 10
-_SETTLED = 1e-4  # share of the sum by which a pass lowers it
+_SETTLED = 1e-4  # relative decrease of the sum in a pass at which the exchange ends
 
 
 def entropy(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Lower the sum of the kernel matrix among the centres, whose logarithm is minus the entropy of their Parzen
-    density, by exchanging centres for other samples (Suykens et al. 2002, 6.16, 6.17 and section 6.2.2); for
-    `CHOOSERS`.
+    """Maximize the entropy of the centers' Parzen density by exchanging centers for other samples; for `CHOOSERS`.
 
-    Every sample in random order is offered in place of the centre that it betters most, O(m) time beside its row of
-    kernel values. It ends when a pass over the samples lowers the sum by less than 0.01 %, or after ten. The source
-    draws the centre to be exchanged at random.
+    The entropy is minus the logarithm of the sum of the kernel matrix among the centers (Suykens et al. 2002, 6.16,
+    6.17 and section 6.2.2). Samples are tried in random order. Each replaces the center whose exchange lowers the sum
+    most, in O(m) time in addition to its row of kernel values. The exchange ends when a pass over the samples lowers
+    the sum by less than 0.01 %, or after ten passes. The source draws the center to be exchanged at random.
     """
     order = random.permutation(X.shape[0])
     exchange = CenterExchange(X, kernel, order[:n_centers])
@@ -35,7 +34,7 @@ def entropy(
 
 
 class CenterExchange:
-    """Centres `rows` (m,) among the samples X, and what an exchange changes in `total`, the sum of their kernels."""
+    """Centers `rows` (m,) among the samples X, and the change of `total`, the sum of their kernels, by an exchange."""
 
     def __init__(self, X: np.ndarray, kernel: Kernel, rows: np.ndarray) -> None:
         self._X, self._kernel, self._diagonal = X, kernel, kernel.diagonal(X)
@@ -48,13 +47,13 @@ class CenterExchange:
         return kernel_matrix(self._kernel.at(centers), self._X[rows], self._X[centers])
 
     def offer(self, samples: np.ndarray) -> np.ndarray:
-        """Put each sample in place of the centre that it betters most, if any; return the samples left over."""
+        """Exchange each sample for the center that lowers the sum most, if any; return the samples not used."""
         left = samples.copy()
         values = self._values(samples, self.rows)
         for i, sample in enumerate(samples):
             own = self._diagonal[sample]
             k = values[i]
-            # 2 c + k_jj - 2 (r_i - k_ii) - k_ii with c the sum of k over all centres but i
+            # 2 c + k_jj - 2 (r_i - k_ii) - k_ii with c the sum of k over all centers except i
             change = 2.0 * (k.sum() - k) + own - 2.0 * self._sums + self._diagonal[self.rows]
             place = int(np.argmin(change))
             if not change[place] < 0.0:

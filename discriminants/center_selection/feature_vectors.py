@@ -1,23 +1,23 @@
-"""Feature vector selection: the centres in whose span all samples lie best (Baudat and Anouar 2003)."""
+"""Feature vector selection: centers whose span best represents all samples (Baudat and Anouar 2003)."""
 
 import numpy as np
 
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import kernel_matrix
 
-_TRIED = 59  # of them the best is, with probability 0.95, among the best 5 % of all
-_DEPENDENT = 1e-10  # share of the largest k(x, x) that is left of a sample in the span of others
+_TRIED = 59  # the best of them is, with probability 0.95, among the best 5 % of all
+_DEPENDENT = 1e-10  # fraction of the largest k(x, x); a smaller remainder counts as dependent
 
 
 def feature_vectors(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Of 59 samples drawn at random, always the one that raises the fitness most, the mean over all samples of the
-    share of |phi(x)|^2 that lies in the span of the centres (Suykens et al. 2002, 6.25 and 6.26); for `CHOOSERS`.
+    """Add repeatedly the best of 59 random samples, the one that raises the fitness most; for `CHOOSERS`.
 
-    With G the partial Cholesky factor of the centres so far and r_j = k_j - G G_j', sample j raises it by sum_k r_jk^2
-    / (k(x_k, x_k) r_jj) / N. O(59 N m^2) time, 8 N m bytes for m centres. Source: G. Baudat, F. Anouar, Feature vector
-    selection and projection using kernels, Neurocomputing 55, 2003.
+    The fitness is the mean over all samples of the fraction of |phi(x)|^2 in the span of the centers (Suykens et al.
+    2002, 6.25 and 6.26). With G the partial Cholesky factor of the current centers and r_j = k_j - G G_j', sample j
+    raises it by sum_k r_jk^2 / (k(x_k, x_k) r_jj) / N. Takes O(59 N m^2) time and 8 N m bytes for m centers. Source: G.
+    Baudat, F. Anouar, Feature vector selection and projection using kernels, Neurocomputing 55, 2003.
     """
     diagonal = kernel.diagonal(X)
     share = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)

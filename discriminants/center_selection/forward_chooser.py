@@ -1,4 +1,4 @@
-"""The centres that explain the targets best: forward selection."""
+"""Centers that explain the targets best, by forward selection."""
 
 import numpy as np
 
@@ -6,17 +6,17 @@ from discriminants.kernels import Kernel
 from discriminants.sparse.orols import OROLSRegressor
 
 _CANDIDATES = 3000
-_FOR_EACH_CENTER = 2  # candidates at least
+_FOR_EACH_CENTER = 2  # minimum number of candidates
 
 
 def forward(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Of P candidates drawn at random always the one whose column lowers the regularized squared error most, as
-    `OROLSRegressor` does, its ridge re-estimated after each; for `CHOOSERS`.
+    """Add repeatedly the random candidate whose column lowers the regularized squared error most; for `CHOOSERS`.
 
-    P is 3000, or twice the centres where that is more; O(N P^2 + P m^2) time, 24 P^2 bytes. There are fewer rows than
-    `n_centers` where columns become dependent. Raises ValueError without targets.
+    As in `OROLSRegressor`, the ridge is re-estimated after each center. There are P = 3000 candidates, or twice the
+    number of centers if that is more. Takes O(N P^2 + P m^2) time and 24 P^2 bytes. There are fewer rows than
+    `n_centers` if columns become dependent. Raises ValueError without targets.
     """
     if targets is None:
         raise ValueError("chooser 'greedy' goes by the targets: give y")

@@ -1,4 +1,4 @@
-"""Samples drawn by their leverage: how much of the kernel's range each holds by itself."""
+"""Centers drawn by ridge leverage scores."""
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
@@ -7,20 +7,20 @@ from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import kernel_matrix
 
 _BLOCK = 1024  # samples whose kernel values with the sketch are evaluated together
-_SKETCH = 2  # samples of the sketch for every centre
-_ROUNDING = 1e-10  # of the mean of k(x, x): the least penalty
-_LEAST = 1e-12  # score of a sample that the others span
+_SKETCH = 2  # samples of the sketch per center
+_ROUNDING = 1e-10  # of the mean of k(x, x): the minimum penalty
+_LEAST = 1e-12  # score of a sample in the span of the others
 
 
 def leverage(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Rows of X, drawn with probabilities in proportion to their ridge leverage scores; for `CHOOSERS`.
+    """Draw rows of X with probabilities proportional to their ridge leverage scores; for `CHOOSERS`.
 
-    The penalty of the scores is what the m largest eigenvalues leave of the trace, over m, for m centres, so that about
-    as many samples count; scores and penalty are estimated from 2 m samples drawn at random. O(N m^2) time, O(m^2)
-    bytes. Sources: A. Alaoui, M. Mahoney, Fast randomized kernel ridge regression with statistical guarantees, NIPS
-    2015; C. Musco, C. Musco, Recursive sampling for the Nystroem method, NIPS 2017 (one level).
+    For m centers, the penalty of the scores is the trace less the m largest eigenvalues, divided by m, so that the
+    effective number of samples is about m. Scores and penalty are estimated from 2 m samples drawn at random. Takes O(N
+    m^2) time and O(m^2) bytes. Sources: A. Alaoui, M. Mahoney, Fast randomized kernel ridge regression with statistical
+    guarantees, NIPS 2015; C. Musco, C. Musco, Recursive sampling for the Nystroem method, NIPS 2017 (one level).
     """
     n_samples = X.shape[0]
     n_centers = min(n_centers, n_samples)
@@ -30,11 +30,11 @@ def leverage(
 
 
 def leverage_scores(X: np.ndarray, kernel: Kernel, sketch: np.ndarray, size: int) -> np.ndarray:
-    """Estimates, 0 to 1, of the diagonal of K (K + p I)^-1, from the kernel values of a sketch: distinct rows of X.
+    """Estimate the diagonal of K (K + p I)^-1, values from 0 to 1, from the kernel values of a sketch.
 
-    With c the share of the samples in the sketch S they are (k_ii - k_iS (K_SS + c p I)^-1 k_Si) / p, exact where all
-    samples are in it. p = (tr K - the `size` largest eigenvalues) / size, the eigenvalues those of K_SS / c. Raises
-    ValueError if the kernel has large negative eigenvalues.
+    The sketch S has distinct rows of X. With c the fraction of the samples in S, the scores are (k_ii - k_iS (K_SS + c
+    p I)^-1 k_Si) / p, exact if all samples are in S. p = (tr K - the `size` largest eigenvalues) / size, with the
+    eigenvalues of K_SS / c. Raises ValueError if the kernel has large negative eigenvalues.
     """
     share = sketch.shape[0] / X.shape[0]
     columns, points = kernel.at(sketch), X[sketch]

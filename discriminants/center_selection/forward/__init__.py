@@ -1,1 +1,1 @@
-"""Forward selection of basis centres: one loop over exchangeable states, rules and updates."""
+"""Forward selection of basis centers with interchangeable states, rules and updates."""

@@ -1,4 +1,4 @@
-"""A few centres for each class, from which machines for pairs of classes choose: so that pairs share their centres."""
+"""Pools of centers for each class, shared by the machines for pairs of classes."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ _OTHERS = 2000  # samples of other classes
 def class_pool(
     number: int, X: np.ndarray, kernel: Kernel, members: list[np.ndarray], n_centers: int, seed: int
 ) -> np.ndarray:
-    """Rows of X that tell class `number` from all the others, in the order of forward selection, one against the rest.
+    """Return rows of X that separate class `number` from the others, in the order of forward selection.
 
-    `members` has the rows of X of each class. Candidates are 300 of the class's own, drawn at random; against them
-    stand 2000 of the others', as many of each as it has. There are at most `n_centers` rows and at least one; fewer
-    where fewer candidates are distinct and independent. `seed` and `number` give the random numbers.
+    `members` has the rows of X of each class. 300 candidates of the class are drawn at random. They are compared with
+    2000 samples of the other classes, balanced over these. There are at most `n_centers` rows and at least one; fewer
+    if fewer candidates are distinct and independent. `seed` and `number` determine the random numbers.
     """
     random = np.random.default_rng([seed, number])
     own = members[number]

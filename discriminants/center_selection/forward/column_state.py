@@ -1,4 +1,4 @@
-"""Selection over explicit kernel columns: the source's thin order-recursive form, memory O(N m)."""
+"""Selection over explicit kernel columns in the source's thin order-recursive form, memory O(N m)."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ _ROUNDING = 1e-14  # relative error of float64 kernel values
 
 
 class ColumnState:
-    """Each chosen column is made orthogonal to those before it (Andelic 2007, 3.54, 3.76-3.78).
+    """State that makes each chosen column orthogonal to the earlier ones (Andelic 2007, 3.54, 3.76-3.78).
 
-    The orthogonalisation is done twice, which keeps Q orthogonal to rounding error ("twice is enough", Kahan and
-    Parlett). Rules that look at columns not chosen yet have them evaluated anew in every step: slow, but the (N, P)
-    matrix never exists. A column whose orthogonal part has less than the share `tolerance` of its (centred) energy is
-    dropped as dependent.
+    The orthogonalization is done twice, which keeps Q orthogonal to rounding error ("twice is enough", Kahan and
+    Parlett). Rules that need columns of other candidates evaluate them in every step: slow, but the (N, P) matrix is
+    never stored. A column is dropped as dependent if its orthogonal part has less than the fraction `tolerance` of its
+    (centered) energy.
     """
 
     def __init__(self, matrix: KernelMatrix, targets: np.ndarray, n_centers: int, tolerance: float = 1e-10) -> None:
@@ -32,7 +32,7 @@ class ColumnState:
         self._whole: _WholeMatrix | None = None
 
     def append(self, candidate: int) -> bool:
-        """Add a candidate's column; False, and the candidate is dropped, where it depends on others."""
+        """Add a candidate's column; if it depends on others, drop the candidate and return False."""
         self.available[candidate] = False
         k = self._matrix.columns(np.array([candidate]))[:, 0]
         Q = self._points.basis
@@ -51,14 +51,14 @@ class ColumnState:
         return True
 
     def residual(self) -> np.ndarray:
-        """Y - K W at the candidates, shape (P, S), under the current lambda."""
+        """Return Y - K W at the candidates, shape (P, S), under the current lambda."""
         residual = self._points.current(self.lam)
         points = self._matrix.points
         every = points.shape[0] == residual.shape[0] and np.array_equal(points, np.arange(points.shape[0]))
         return residual if every else residual[points]
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:
-        """sum_s z_js^2 / (lambda + d_j) of every available candidate (0 elsewhere), or of those named."""
+        """Return sum_s z_js^2 / (lambda + d_j) of the available candidates (0 elsewhere), or of the given ones."""
         unexplained = self._points.current(0.0)
         if candidates is None:
             correlations, energies = self._all_candidates().against(self._points.basis, unexplained)
@@ -74,7 +74,7 @@ class ColumnState:
         return np.divide((correlations**2).sum(axis=1), self.lam + energies, out=gains, where=usable)
 
     def matching(self) -> np.ndarray:
-        """sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
+        """Return sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
         whole = self._all_candidates()
         residual = self._points.current(self.lam)
         correlations = self._matrix.transposed_times(residual - residual.mean(axis=0))
@@ -89,7 +89,7 @@ class ColumnState:
 
 
 class _WholeMatrix:
-    """Energies of all candidate columns outside the span of those chosen, kept current."""
+    """Energies of all candidate columns outside the span of the chosen ones, kept up to date."""
 
     def __init__(self, matrix: KernelMatrix) -> None:
         self._matrix = matrix
@@ -99,10 +99,10 @@ class _WholeMatrix:
         self.centred = np.maximum(energies - means**2, 0.0)
         self.centred[self.centred <= _ROUNDING * energies] = 0.0
         self._outside = self.centred.copy()
-        self._seen = 1  # rows of the basis taken off so far; the constant is the first
+        self._seen = 1  # rows of the basis subtracted so far; the constant is the first
 
     def against(self, basis: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Products (P, S) of the columns with a residual, and their energies (P,) outside the basis."""
+        """Return products (P, S) of the columns with a residual, and their energies (P,) outside the basis."""
         new = basis[self._seen :]
         products = self._matrix.transposed_times(np.hstack([residual, new.T]))
         self._outside -= (products[:, residual.shape[1] :] ** 2).sum(axis=1)

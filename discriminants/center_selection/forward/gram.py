@@ -1,4 +1,4 @@
-"""G = K'K and B = K'Y over any number of samples, streamed: memory O(P^2), never the (N, P) kernel matrix."""
+"""G = K'K and B = K'Y over any number of samples, streamed with memory O(P^2) and no (N, P) kernel matrix."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from discriminants.multiclass.targets import OneVsRestTargets
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.workers import Workers
 
-_SPARSE_DENSITY = 0.02  # above it a dense symmetric product is faster than a sparse one
+_SPARSE_DENSITY = 0.02  # for denser matrices, a dense symmetric product is faster than a sparse one
 _STRIPE = 128  # columns
-_TASK_ROWS = 8192  # samples of a task of the workers
+_TASK_ROWS = 8192  # samples per task of the workers
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class GramSystem:
     correlation: np.ndarray  # (P, S), float64: (K - 1 means')'(Y - 1 target_means')
     means: np.ndarray  # (P,): mean of each candidate column
     target_means: np.ndarray  # (S,)
-    target_energy: np.ndarray  # (S,): centred sum of squares of each target
+    target_energy: np.ndarray  # (S,): centered sum of squares of each target
     n_samples: float  # number of samples, or the sum of their weights
     rounding: float  # relative error of the kernel values
 
@@ -43,16 +43,17 @@ def accumulate_gram(
     block: int = 2048,
     workers: Workers | None = None,
 ) -> GramSystem:
-    """Stream the kernel columns of the candidates (P, n_features) over X (n_samples, n_features) once.
+    """Compute the system from kernel columns of the candidates (P, n_features) over X (n_samples, n_features).
 
-    Blocks are formed in the float type of X, multiplied and summed in float64: of float32 products what is left of late
-    columns is mostly rounding, and the choice among them another on every processor. A first guess of the column means
-    is taken off every block before it is multiplied, so that projecting out the constant column does not cancel.
+    Blocks are formed in the float type of X, but multiplied and summed in float64. With float32 products, the
+    remainders of late columns would be mostly rounding, and the choice would differ between processors. An estimate of
+    the column means is subtracted from every block before it is multiplied, so that projecting out the constant column
+    does not cancel.
 
-    `targets` has shape (N, S), any real type; `rows` are the N samples of X that count, all by default. `diagonal` is
+    `targets` has shape (N, S), any real type; `rows` are the N samples of X to use, all by default. `diagonal` is
     (rows, epsilon): epsilon is added to entry (rows[j], j) of K. `block` is the number of rows of a kernel block. With
-    `workers` 8192 samples make a task, and the sums are those of any other workers, but not to the last bit those
-    without.
+    `workers` a task has 8192 samples. The sums are the same for any workers, but may differ in the last bits from those
+    without workers.
     """
     n_samples = X.shape[0] if rows is None else rows.shape[0]
     columns = kernel.columns(candidates, X.dtype)
@@ -90,7 +91,7 @@ def accumulate_gram(
 
 
 class _Sums:
-    """K'K, K'Y, K'1 and Y'Y over the samples added so far, K less a first guess of its means, Y less its means."""
+    """K'K, K'Y, K'1 and Y'Y over the samples so far, with K less an estimate of its means, and Y less its means."""
 
     def __init__(self, n_candidates: int, target_means: np.ndarray, guess: np.ndarray, *, weighted: bool) -> None:
         self._target_means, self._guess, self._weighted = target_means, guess, weighted
@@ -125,7 +126,7 @@ class _Sums:
             self.product.add(K)
 
     def merge(self, packed: tuple[np.ndarray, ...]) -> None:
-        """Add what `_block_sums` of some samples returned."""
+        """Add the result of `_block_sums` for some samples."""
         triangle, correlation, columns, target_energy = packed
         self.product.merge(triangle)
         self.correlation += correlation
@@ -134,7 +135,7 @@ class _Sums:
 
 
 def _block_sums(task: tuple[Any, ...], X: np.ndarray | StoredArray, empty: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
-    """The sums over one task's samples."""
+    """Return the sums over the samples of one task."""
     rows, targets, weight = task
     kernel, candidates, target_means, guess, weighted, block = empty
     sums = _Sums(candidates.shape[0], target_means, guess, weighted=weighted)
@@ -143,7 +144,7 @@ def _block_sums(task: tuple[Any, ...], X: np.ndarray | StoredArray, empty: tuple
 
 
 def _density(columns: SparseKernelColumns, few: np.ndarray) -> float:
-    """Share of the kernel matrix that is not zero, from a few hundred rows."""
+    """Estimate the density of the kernel matrix from a few hundred rows."""
     return columns.sparse(few).nnz / (few.shape[0] * columns.n_centers)
 
 
@@ -154,7 +155,7 @@ def _sparse_products(
     weight: np.ndarray,
     diagonal: tuple[np.ndarray, float] | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Centred K'K, K'Y and the column means, from the entries that are not zero alone."""
+    """Return centered K'K, K'Y and the column means, from the nonzero entries."""
     n_candidates = columns.n_centers
     gram = np.zeros((n_candidates, n_candidates))
     correlation = np.zeros((n_candidates, centred.shape[1]))
@@ -174,7 +175,7 @@ def _sparse_products(
 
 
 class _SymmetricSum:
-    """Sum of K'K over blocks K: one triangle by BLAS syrk (half the work of a general product)."""
+    """Sum of K'K over blocks K, one triangle by BLAS syrk (half the work of a general product)."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -182,7 +183,7 @@ class _SymmetricSum:
         self._wide = np.empty((0, size))
 
     def converted(self, K: np.ndarray) -> np.ndarray:
-        """A block in float64; it is overwritten by the next."""
+        """Return a block in float64; the next call overwrites it."""
         if K.dtype == np.float64:
             return K
         if self._wide.shape[0] < K.shape[0]:
@@ -195,12 +196,12 @@ class _SymmetricSum:
         blas.dsyrk(1.0, K.T, beta=1.0, c=self._upper(), overwrite_c=1)
 
     def packed(self) -> np.ndarray:
-        """The triangle, stripe by stripe."""
+        """Return the triangle in stripes of columns."""
         upper = self._upper()
         return np.concatenate([upper[: columns.stop, columns].ravel(order="F") for columns in self._stripes()])
 
     def merge(self, triangle: np.ndarray) -> None:
-        """Add what another sum packed."""
+        """Add the packed triangle of another sum."""
         upper = self._upper()
         start = 0
         for columns in self._stripes():
@@ -210,7 +211,7 @@ class _SymmetricSum:
             start = end
 
     def total(self, factor: float, offset: np.ndarray) -> np.ndarray:
-        """The sum and factor times the offset's products with itself, both triangles."""
+        """Return both triangles of the sum plus factor times the offset's products with itself."""
         total = self._upper()
         for columns in self._stripes():
             stripe = total[: columns.stop, columns]
@@ -225,5 +226,5 @@ class _SymmetricSum:
         return self._sum
 
     def _stripes(self) -> Iterator[slice]:
-        """Columns in groups whose transposed reads stay in the cache."""
+        """Yield groups of columns whose transposed reads fit into the cache."""
         return (slice(start, min(start + _STRIPE, self._size)) for start in range(0, self._size, _STRIPE))

@@ -1,4 +1,4 @@
-"""Selection over all columns at once by modified Gram-Schmidt: the classical baseline, memory O(N P)."""
+"""Selection over all columns at once by modified Gram-Schmidt, the classical baseline, memory O(N P)."""
 
 import numpy as np
 from scipy.linalg import blas
@@ -10,12 +10,11 @@ _ROUNDING = 1e-14  # relative error of float64 kernel values
 
 
 class GramSchmidtState:
-    """Every candidate's column is stored and made orthogonal to each one chosen (Chen, Billings and Luo 1989; Andelic
-    2007, 3.71-3.75).
+    """State that stores every candidate's column, orthogonal to the chosen ones (Chen, Billings and Luo 1989).
 
-    The dense reference for the other states: O(N P) memory and time a step. A column is dropped as dependent once its
-    orthogonal part has less than the share `tolerance` of its (centred) energy, or is no more than rounding leaves of
-    the column's mean.
+    The dense reference for the other states (Andelic 2007, 3.71-3.75): O(N P) memory, and O(N P) time per step. A
+    column is dropped as dependent if its orthogonal part has less than the fraction `tolerance` of its (centered)
+    energy, or is at most the rounding error of the column's mean.
     """
 
     def __init__(self, matrix: KernelMatrix, targets: np.ndarray, n_centers: int, tolerance: float = 1e-10) -> None:
@@ -40,7 +39,7 @@ class GramSchmidtState:
         self.lam = 0.0
 
     def append(self, candidate: int) -> bool:
-        """Add a candidate's column; False, and the candidate is dropped, where it depends on others."""
+        """Add a candidate's column; if it depends on others, drop the candidate and return False."""
         self.available[candidate] = False
         energy = float(self._rest[:, candidate] @ self._rest[:, candidate])
         if energy <= self._smallest[candidate]:
@@ -62,7 +61,7 @@ class GramSchmidtState:
         return True
 
     def residual(self) -> np.ndarray:
-        """Y - K W at the candidates, shape (P, S), under the current lambda."""
+        """Return Y - K W at the candidates, shape (P, S), under the current lambda."""
         return self._residual()[self._points]
 
     def _residual(self) -> np.ndarray:
@@ -73,7 +72,9 @@ class GramSchmidtState:
         )
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:
-        """sum_s (q_j'y_s)^2 / (lambda + q_j'q_j) of every available candidate (0 elsewhere), or of those named."""
+        """Return sum_s (q_j'y_s)^2 / (lambda + q_j'q_j) of the available candidates (0 elsewhere), or of the given
+        ones.
+        """
         which = slice(None) if candidates is None else candidates
         correlations = self._rest[:, which].T @ self._centred_targets
         energies = self._energies[which]
@@ -82,7 +83,7 @@ class GramSchmidtState:
         return np.divide((correlations**2).sum(axis=1), self.lam + energies, out=gains, where=usable)
 
     def matching(self) -> np.ndarray:
-        """sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
+        """Return sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
         residual = self._residual()
         done = len(self.order)
         correlations = self._rest.T @ residual

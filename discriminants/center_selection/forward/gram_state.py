@@ -1,4 +1,4 @@
-"""Selection over a Gram matrix: orthogonal least squares as a pivoted partial Cholesky factorisation."""
+"""Selection over a Gram matrix: orthogonal least squares as a pivoted partial Cholesky factorization."""
 
 import numpy as np
 from scipy.linalg import blas
@@ -9,16 +9,16 @@ from discriminants.center_selection.forward.residual import OrthogonalResidual
 from discriminants.util.numba_cache import njit
 
 _PANEL = 64  # chosen columns between two downdates of the whole Gram matrix
-_PRECISION = 1e-10  # relative, of the Gram matrix: what is left of a column below it is noise
-_NEAR = 1e-4  # relative, of the column's energy: above it what is left is not looked at for noise
-_NOISE = 0.02  # so much of what is left may be rounding
+_PRECISION = 1e-10  # relative, of the Gram matrix: a smaller remainder of a column is noise
+_NEAR = 1e-4  # relative, of the column's energy: a larger remainder is not tested for noise
+_NOISE = 0.02  # maximum fraction of the remainder that may be rounding
 _EPS = float(np.finfo(np.float64).eps)
-_COMPACT = 0.75  # once no more than this share of the candidates held is available, the others are given up
+_COMPACT = 0.75  # unavailable candidates are removed if at most this fraction of the held ones is available
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _new_row(remaining: np.ndarray, panel: np.ndarray, place: int, root: float, row: np.ndarray) -> None:
-    """l = (G_i - L'L_i) / sqrt(d_i): earlier panels are in `remaining` (an upper triangle), the last is taken off."""
+    """l = (G_i - L'L_i) / sqrt(d_i): `remaining` (upper triangle) includes earlier panels; the last is subtracted."""
     for j in range(place):
         row[j] = remaining[j, place]
     for j in range(place, row.shape[0]):
@@ -50,19 +50,19 @@ def _downdate(
 
 @njit(cache=True, nogil=True)
 def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The upper triangle of remaining[kept, kept], in the memory of `remaining`; both are F-ordered."""
+    """Compact the upper triangle of remaining[kept, kept] in place; both are F-ordered."""
     size, n = remaining.shape[0], kept.shape[0]
     flat = remaining.T.reshape(-1)  # column after column
     for j in range(n):
         source, target = kept[j] * size, j * n
-        for i in range(j + 1):  # never ahead of what is still to be read
+        for i in range(j + 1):  # writes never overtake reads
             flat[target + i] = flat[source + kept[i]]
     return flat[: n * n].reshape(n, n).T
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _in_terms_of_chosen(R: np.ndarray, column: np.ndarray) -> None:
-    """R^-1 column, (m,), in its place; R may be part of a larger F-ordered matrix, which SciPy would copy."""
+    """Return R^-1 column, (m,), in place; R may be part of a larger F-ordered matrix, which SciPy would copy."""
     for j in range(column.shape[0] - 1, -1, -1):
         column[j] /= R[j, j]
         for i in range(j):
@@ -70,17 +70,17 @@ def _in_terms_of_chosen(R: np.ndarray, column: np.ndarray) -> None:
 
 
 class GramState:
-    """The same order as Gram-Schmidt over stored columns, from products alone: O(P m^2 / 2 + P m S), N plays no part.
+    """State equivalent to Gram-Schmidt over stored columns, from products alone, in O(P m^2 / 2 + P m S) for any N.
 
-    With L the rows found so far, candidate i contributes l = (G_i - L'L_i) / sqrt(d_i); then d -= l^2 and B -= l b_i'
-    with b_i = B_i / sqrt(d_i), so that B_j always is the product of the targets with candidate j's orthogonal part, d_j
-    that part's energy. L'L is taken off G in panels of columns by one symmetric product, so that a step reads one row
-    of G and the rows of its own panel only. Candidates that are no longer available leave G, L, d and B from time to
-    time, which makes the products smaller. A column of which little is left is first asked how much of that may be
-    rounding, O(m^2): the order is not that of the largest pivots, so that rounding grows from column to column.
+    With L the current rows, candidate i contributes l = (G_i - L'L_i) / sqrt(d_i). Then d -= l^2 and B -= l b_i' with
+    b_i = B_i / sqrt(d_i). B_j is thus always the product of the targets with candidate j's orthogonal part, and d_j the
+    energy of that part. L'L is subtracted from G in panels of columns by one symmetric product. A step therefore reads
+    only one row of G and the rows of its own panel. Unavailable candidates are removed from G, L, d and B from time to
+    time, which makes the products smaller. A column with a small remainder is first tested for its possible rounding
+    error, in O(m^2). Pivots are not chosen by size, so rounding grows from column to column.
 
-    `targets` says which take part (a private dictionary is one target), by default all. `points` are the kernel matrix
-    among the candidates (P, P) and their targets (P, S), needed by `residual` only.
+    `targets` selects the targets used (a private dictionary has one), by default all. `points` has the kernel matrix
+    among the candidates (P, P) and their targets (P, S), needed only by `residual`.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class GramState:
         self._gram = gram
         self._remaining = np.array(gram.gram, order="F")  # upper triangle of G - L'L over whole panels
         self._panel = 0
-        self._held = np.arange(n_candidates)  # candidates that the arrays below still have an entry for, ascending
+        self._held = np.arange(n_candidates)  # candidates with entries in the arrays below, ascending
         self._rows = np.empty((min(n_centers, n_candidates), n_candidates))
         self._pivots = np.diagonal(gram.gram).copy()
         rounding = gram.n_samples * (gram.rounding * gram.means) ** 2
@@ -105,7 +105,7 @@ class GramState:
         self.system = OrthogonalSystem(
             n_centers, gram.target_means[targets], gram.target_energy[targets], gram.n_samples
         )
-        # A column whose variance is rounding beside its mean is constant: the constant column serves already.
+        # A column whose variance is rounding relative to its mean is constant, like the constant column.
         self.available = self._pivots > rounding
         self.order: list[int] = []
         self.lam = 0.0
@@ -113,7 +113,7 @@ class GramState:
         self._points = None if points is None else OrthogonalResidual(points[1], n_centers, self.system)
 
     def append(self, candidate: int) -> bool:
-        """Add a candidate's column; False, and the candidate is dropped, where it depends on others."""
+        """Add a candidate's column; if it depends on others, drop the candidate and return False."""
         self.available[candidate] = False
         place = int(np.searchsorted(self._held, candidate))
         pivot = self._pivots[place]
@@ -141,12 +141,12 @@ class GramState:
         return True
 
     def _noise(self, candidate: int, coefficients: np.ndarray) -> float:
-        """What rounding may add to a candidate's pivot, in units of G (first order; Higham, Accuracy and Stability of
-        Numerical Algorithms, 2002, section 10.3).
+        """Bound the rounding error of a candidate's pivot, in units of G.
 
-        The pivot is v'G v, with v = (-R^-1 coefficients, 1) the candidate less what the chosen columns, `coefficients`
-        (m,) of it in Q, make of it. Each entry of v brings the rounding of its own column's energy. Where columns are
-        chosen for the targets and not by size, v becomes large long before the pivot is small.
+        The bound is of first order (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 10.3). The
+        pivot is v'G v, with v = (-R^-1 coefficients, 1) the candidate less its projection on the chosen columns;
+        `coefficients` (m,) is that projection in Q. Each entry of v adds the rounding of its own column's energy. If
+        columns are chosen for the targets and not by size, v becomes large long before the pivot is small.
         """
         energies = np.diagonal(self._gram.gram)
         v = coefficients.copy()
@@ -171,18 +171,18 @@ class GramState:
         self._panel = done
 
     def residual(self) -> np.ndarray:
-        """Y - K W at the candidates, shape (P, S), under the current lambda."""
+        """Return Y - K W at the candidates, shape (P, S), under the current lambda."""
         if self._points is None:
             raise ValueError("this rule looks at residuals: give the kernel matrix among the candidates")
         return self._points.current(self.lam)
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:
-        """sum_s B_js^2 / (lambda + d_j) of every available candidate (0 elsewhere), or of those named."""
+        """Return sum_s B_js^2 / (lambda + d_j) of the available candidates (0 elsewhere), or of the given ones."""
         gains = self._for_all(self._energy, self.lam + self._pivots)
         return gains if candidates is None else gains[candidates]
 
     def matching(self) -> np.ndarray:
-        """sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
+        """Return sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
         energy = self._energy
         if self.lam:  # the penalty leaves a part of every projection in the residual
             left = (1.0 - self.system.shrinkage(self.lam))[1:, None] * self.system.z[1:]
@@ -190,7 +190,7 @@ class GramState:
         return self._for_all(energy, np.diagonal(self._gram.gram)[self._held])
 
     def _for_all(self, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-        """Quotients of the candidates held, 0 for those not available, shape (P,)."""
+        """Return quotients of the candidates held, 0 for unavailable ones, shape (P,)."""
         quotients = np.zeros_like(numerator)
         np.divide(numerator, denominator, out=quotients, where=self.available[self._held])
         gains = np.zeros(self.available.shape[0])

@@ -1,4 +1,4 @@
-"""K + epsilon I between samples and candidates, in the pieces that are asked for."""
+"""K + epsilon I between samples and candidates, computed in pieces on demand."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,13 @@ import numpy as np
 from discriminants.kernels import Kernel
 
 _BLOCK_ENTRIES = 1 << 22  # of a kernel block, 32 MB in float64
-_LARGEST = 1e145  # entry: sums of squares stay finite
+_LARGEST = 1e145  # maximum entry, so that sums of squares stay finite
 
 
 class KernelMatrix:
-    """The (N, P) matrix of all candidate columns, float64, of which at most a block of rows or a few columns exist at a
-    time.
+    """The (N, P) matrix of all candidate columns in float64, evaluated in blocks of rows or single columns.
 
-    Candidate j is sample `points[j]` of X; `epsilon` is added where a candidate meets its own sample: the source's
+    Candidate j is sample `points[j]` of X. `epsilon` is added at the row of a candidate's own sample: the source's
     small constant on the diagonal of the full Gram matrix (Andelic 2007, below 3.54).
     """
 
@@ -23,7 +22,7 @@ class KernelMatrix:
         self.shape = X.shape[0], points.shape[0]
 
     def columns(self, candidates: np.ndarray) -> np.ndarray:
-        """The columns of some candidates, shape (N, n); ValueError if sums of their squares would overflow."""
+        """Return the columns of some candidates, shape (N, n); ValueError if sums of their squares would overflow."""
         points = self.points[candidates]
         K = self.kernel.at(candidates).columns(self.X[points], np.float64).block(self.X)
         if self.epsilon:
@@ -34,7 +33,7 @@ class KernelMatrix:
         return K
 
     def at_candidates(self) -> np.ndarray:
-        """The rows of the candidates' own samples, shape (P, P)."""
+        """Return the rows of the candidates' own samples, shape (P, P)."""
         points = self.X[self.points].astype(np.float64)
         K = self.kernel.columns(points, np.float64).block(points)
         if self.epsilon:
@@ -42,14 +41,14 @@ class KernelMatrix:
         return K
 
     def transposed_times(self, V: np.ndarray) -> np.ndarray:
-        """K'V of shape (P, n) for V of shape (N, n)."""
+        """Return K'V of shape (P, n) for V of shape (N, n)."""
         product = np.zeros((self.shape[1], V.shape[1]))
         for rows, K in self._blocks():
             product += K.T @ V[rows]
         return product + self.epsilon * V[self.points]
 
     def energies(self) -> np.ndarray:
-        """Squared length of each column, shape (P,)."""
+        """Return the squared length of each column, shape (P,)."""
         total = np.zeros(self.shape[1])
         own = np.empty(self.shape[1])
         for rows, K in self._blocks():

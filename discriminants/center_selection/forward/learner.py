@@ -1,4 +1,4 @@
-"""From samples and targets to a few weighted centres: what NPD, OROLS and OLS share."""
+"""Base of NPD, OROLS and OLS: from samples and targets to a few weighted centers."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -29,58 +29,58 @@ from discriminants.util.few_samples import are_few
 
 StateMaker = Callable[[slice, int], SelectionState]
 
-_PILOT = 4  # one in so many candidates is drawn at random where the others are drawn by residual
+_PILOT = 4  # fraction (one in 4) of the candidates drawn at random if the others are drawn by residual
 
 
 @estimator
 class ForwardSelectionLearner(KernelExpansion):
-    """Chooses centres, decides how many to keep, and stores the expansion; a subclass says what happens after each
-    column.
+    """Base class that chooses centers, decides how many to keep, and stores the expansion.
 
-    With `n_candidates=None` every sample is a candidate and the chosen columns themselves are kept: the form
-    of the source, O(N m) memory. Otherwise candidates are drawn at random and selection works on their Gram
-    matrix: O(P^2) memory for any N.
+    A subclass defines the update after each column. With `n_candidates=None` every sample is a candidate and the chosen
+    columns are stored: the form of the source, O(N m) memory. Otherwise candidates are drawn at random and selection
+    works on their Gram matrix: O(P^2) memory for any N.
 
     Parameters
     ----------
     n_centers : int
-        Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
+        Maximum number of centers of a dictionary; fewer if fewer distinct candidates are linearly independent.
     epsilon : float
-        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
-        sample (Andelic 2007, below 3.54).
+        Added to the diagonal of the full Gram matrix, that is, to the entry of a center and its own sample (Andelic
+        2007, below 3.54).
     norm_penalty : float
         mu of a penalty mu w'K_mm w, the squared norm of the expansion in the space of the kernel (2.50), on the summed
-        squared error, in choosing centres and in their weights; the bias is free. With all samples as centres that is
-        `KFDClassifier(penalty="kernel", regularization=mu)`, the least-squares support vector machine (Suykens et al.
-        2002). Needs a symmetric positive semidefinite kernel and `n_candidates`, and of the criteria "cv".
+        squared error. It affects the choice of centers and their weights; the bias is unpenalized. With all samples as
+        centers this is `KFDClassifier(penalty="kernel", regularization=mu)`, the least-squares support vector machine
+        (Suykens et al. 2002). Needs a symmetric positive semidefinite kernel and `n_candidates`; the only supported
+        criterion is "cv".
     criterion : {"gcv", "bic", "mdl", "cv", "auto"}, optional
-        Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
-        information criterion or `cv`-fold cross-validation, which takes `cv` further selections; None keeps all. "auto"
-        is "cv" where there are fewer than ten samples for each of `n_centers`, else None.
+        Criterion for the number of centers, up to `n_centers`: generalized cross-validation, an information criterion,
+        or `cv`-fold cross-validation, which takes `cv` further selections. None keeps all. "auto" is "cv" if there are
+        fewer than ten samples per center for `n_centers`, else None.
     cv : int
-        Folds.
+        Number of folds.
     dictionary : {"shared", "private"}
-        One list of centres for all outputs, or one for each output.
+        One list of centers for all outputs, or one for each output.
     rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"} or callable
-        How the next centre is chosen; the source takes the largest residual. A callable gets the selection
-        state and returns the number of an available candidate.
+        Rule for the next center; the source takes the largest residual. A callable gets the selection state and returns
+        the number of an available candidate.
     n_candidates : int, optional
-        Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
-        samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
-        other than the largest residual.
+        Number of candidates drawn at random; their Gram matrix takes O(n_candidates^2) memory for any number of
+        samples. None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules other than the
+        largest residual.
     candidates : {"random", "residual"}
-        How candidates are drawn where there are to be fewer than samples: all at random, or a quarter of them, and
-        the others where the model with those has large residuals, as the source's rule would choose. Fewer
-        candidates and centres do then, unless most large residuals are noise.
+        Draw of the candidates if there are fewer than samples: all at random, or a quarter at random and the others
+        where a model of that quarter has large residuals, as the source's rule would choose. The second needs fewer
+        candidates and centers, unless most large residuals are noise.
     random_state : int, RandomState or None
         Draws the candidates, and the samples of `rule="best_of_59"`.
 
     Attributes
     ----------
     center_indices_ : ndarray of shape (m,)
-        Rows of the centres in X, in the order of selection where the dictionary is shared, by candidate where private.
+        Rows of the centers in X, in the order of selection for a shared dictionary, by candidate for private ones.
     n_centers_ : ndarray of shape (n_dictionaries,)
-        Centres of each dictionary.
+        Number of centers of each dictionary.
     """
 
     n_centers: int = parameter(COUNT, default=200, kw_only=False)
@@ -97,14 +97,14 @@ class ForwardSelectionLearner(KernelExpansion):
     random_state: Any = parameter("random_state", default=None)
 
     def _begin(self, state: SelectionState) -> None:
-        """Called before the first column of every dictionary."""
+        """Hook called before the first column of every dictionary."""
 
     def _after_column(self, state: SelectionState) -> bool:
-        """Called after every accepted column; True ends the selection."""
+        """Hook called after every accepted column; True ends the selection."""
         return False
 
     def select(self, state: SelectionState, rule: Rule, n_centers: int) -> list[float]:
-        """Choose centres until `n_centers` are chosen or the learner stops; return the penalty after every column."""
+        """Choose centers until `n_centers` are chosen or the learner stops; return the penalty after every column."""
         lams: list[float] = []
         self._begin(state)
 
@@ -118,11 +118,11 @@ class ForwardSelectionLearner(KernelExpansion):
 
     @property
     def needs_kernel_matrix(self) -> bool:
-        """Whether the Gram form has to know the kernel values among the candidates."""
+        """Whether the Gram form needs the kernel values among the candidates."""
         return bool(self.norm_penalty) or self._needs_residual()
 
     def _needs_residual(self) -> bool:
-        """Whether the Gram form has to carry the residual at the candidates, as a callable rule may ask for it."""
+        """Whether the Gram form must update the residual at the candidates, which a callable rule may use."""
         return self.rule == "largest_residual" or callable(self.rule)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
@@ -150,9 +150,9 @@ class ForwardSelectionLearner(KernelExpansion):
     def selection_paths(
         self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
-        """Select up to `n_centers` centres for each dictionary, for X (N, n_features) and targets (N, S).
+        """Select up to `n_centers` centers for each dictionary, for X (N, n_features) and targets (N, S).
 
-        Returns the row of X that each of P candidates is, the kernel for these, and a path for each dictionary.
+        Returns the row of X of each of P candidates, the kernel for these, and a path for each dictionary.
         """
         rows = self._candidate_rows(X, kernel, random)
         if self.candidates == "residual" and self.n_candidates is not None and self.n_candidates < X.shape[0]:
@@ -164,7 +164,7 @@ class ForwardSelectionLearner(KernelExpansion):
     def _selected(
         self, X: np.ndarray, targets: np.ndarray, rows: np.ndarray, kernel: Kernel, random: np.random.RandomState
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
-        """Select among the candidates that these rows give."""
+        """Select among the candidates in the given rows."""
         candidate_kernel, which = kernel.at(rows).over(X[rows])
         points = rows[which]
         n_centers = min(int(self.n_centers), points.shape[0])
@@ -179,7 +179,7 @@ class ForwardSelectionLearner(KernelExpansion):
         return points, candidate_kernel, paths
 
     def _dictionaries(self, targets: np.ndarray) -> list[slice]:
-        """Which targets share a dictionary."""
+        """Return the slices of targets that share a dictionary."""
         return [slice(None)] if self.dictionary == "shared" else [slice(s, s + 1) for s in range(targets.shape[1])]
 
     def _rows_by_residual(
@@ -191,8 +191,10 @@ class ForwardSelectionLearner(KernelExpansion):
         kernel: Kernel,
         random: np.random.RandomState,
     ) -> np.ndarray:
-        """The pilot's rows and as many more as are wanted, drawn with probability proportional to the fourth power of
-        the pilot's residual: its largest residuals, but not outliers alone.
+        """Return the pilot's rows and the remaining candidates, drawn by the pilot's residual.
+
+        The probability is proportional to the fourth power of the residual, which prefers large residuals but not only
+        outliers.
         """
         residual = targets - np.hstack([path.evaluate(X, path.n_centers) for path in paths])
         energy = np.einsum("ij,ij->i", residual, residual, dtype=np.float64)
@@ -205,7 +207,7 @@ class ForwardSelectionLearner(KernelExpansion):
         return self._distinct(np.sort(np.concatenate([pilot, more])), X, kernel)
 
     def _candidate_rows(self, X: np.ndarray, kernel: Kernel, random: np.random.RandomState) -> np.ndarray:
-        """Rows of X that may become centres, each distinct point once, ascending."""
+        """Return rows of X that may become centers, each distinct point once, ascending."""
         rows = np.arange(X.shape[0])
         if self.n_candidates is None:
             return rows
@@ -215,14 +217,14 @@ class ForwardSelectionLearner(KernelExpansion):
 
     @staticmethod
     def _distinct(rows: np.ndarray, X: np.ndarray, kernel: Kernel) -> np.ndarray:
-        """Each point once, where equal points give equal columns."""
+        """Return each point once if equal points give equal columns."""
         if not kernel.centers_are_points:
             return rows
         _, first = np.unique(X[rows], axis=0, return_index=True)
         return rows[np.sort(first)]
 
     def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
-        """A function (columns of the targets, n_centers) -> fresh selection state."""
+        """Return a function (columns of the targets, n_centers) -> fresh selection state."""
         matrix = KernelMatrix(kernel, X, points, self.epsilon)
         if self.n_candidates is None:
             return lambda which, n_centers: ColumnState(matrix, targets[:, which], n_centers)
@@ -246,14 +248,14 @@ class ForwardSelectionLearner(KernelExpansion):
         return 1 + int(np.argmin(values)) if values else 0
 
     def _decides_by_folds(self, targets: np.ndarray) -> bool:
-        """Whether "auto" is "cv": of few samples, where some can be held out."""
+        """Whether "auto" is "cv": there are few samples, and some can be held out."""
         largest = int(np.bincount(winners(targets)).max()) if is_classifier(self) else targets.shape[0]
         return largest > 1 and are_few(targets.shape[0], int(self.n_centers))
 
     def _cross_validated_size(
         self, X: np.ndarray, targets: np.ndarray, kernel: Kernel, random: np.random.RandomState, largest: int
     ) -> int:
-        """The size with the least error on held-out folds: of the class for a classifier, else squared."""
+        """Return the size with the least held-out error: error rate for a classifier, else squared error."""
         sizes = sizes_up_to(largest)
         loss = _misclassified if is_classifier(self) else _squared_error
         total = np.zeros(len(sizes))
@@ -269,7 +271,7 @@ class ForwardSelectionLearner(KernelExpansion):
         counts = np.bincount(codes)
         if self.criterion == "cv" and counts.min() < 2:
             raise ValueError('criterion = "cv" needs at least two samples of every class')
-        alone = np.flatnonzero(counts[codes] == 1)  # learnt from in every fold, and never held out
+        alone = np.flatnonzero(counts[codes] == 1)  # used for training in every fold, never held out
         others = np.flatnonzero(counts[codes] > 1)
         folds = StratifiedKFold(min(self.cv, int(counts[counts > 1].min())), shuffle=True, random_state=0)
         return [
@@ -280,7 +282,9 @@ class ForwardSelectionLearner(KernelExpansion):
     def _keep(
         self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]
     ) -> None:
-        """Store centres and weights; private dictionaries become one list, with zeros where an output has none."""
+        """Store centers and weights; private dictionaries become one list, with zeros for centers not used by an
+        output.
+        """
         chosen = [path.order[:size] for path, size in zip(paths, sizes, strict=True)]
         union = chosen[0] if len(chosen) == 1 else np.unique(np.concatenate(chosen))
         weights = [path.weights(size) for path, size in zip(paths, sizes, strict=True)]
@@ -303,7 +307,7 @@ def path_losses(
     sizes: list[int],
     loss: Callable[[np.ndarray, np.ndarray], float],
 ) -> np.ndarray:
-    """Summed loss(outputs, targets) on held-out samples at each size; shorter paths count with their last model."""
+    """Return summed loss(outputs, targets) on held-out samples at each size; shorter paths repeat their last model."""
     steps = [path.outputs(X, [min(size, path.n_centers) for size in sizes]) for path in paths]
     return np.array([loss(np.hstack([output for _, output in step]), targets) for step in zip(*steps, strict=True)])
 

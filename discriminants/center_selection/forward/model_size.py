@@ -1,4 +1,4 @@
-"""How many of the selected centres to keep: criteria over the sizes of a selection path."""
+"""Criteria for the number of selected centers to keep, over the sizes of a selection path."""
 
 from collections.abc import Callable
 
@@ -10,15 +10,15 @@ Criterion = Callable[[OrthogonalSystem, float], float]
 
 
 def gcv(system: OrthogonalSystem, lam: float) -> float:
-    """Generalised cross-validation (Andelic 2007, 3.85; Wahba 1979)."""
+    """Return the score of generalized cross-validation (Andelic 2007, 3.85; Wahba 1979)."""
     return system.generalised_cross_validation(lam)
 
 
 def bic(system: OrthogonalSystem, lam: float) -> float:
-    """Bayesian information criterion N log(RSS / N) + k log N, summed over the targets (Schwarz 1978).
+    """Return the Bayesian information criterion N log(RSS / N) + k log N, summed over the targets (Schwarz 1978).
 
-    k is the effective number of weights, the trace of the smoother. Rissanen's first description length of 1978
-    is half of it.
+    k is the effective number of weights, the trace of the smoother. Rissanen's first description length of 1978 is half
+    of it.
     """
     n = system.n_samples
     k = float(system.shrinkage(lam).sum())
@@ -26,10 +26,10 @@ def bic(system: OrthogonalSystem, lam: float) -> float:
 
 
 def mdl(system: OrthogonalSystem, lam: float) -> float:
-    """Minimum description length with the mixture form gMDL, summed over the targets (Hansen and Yu 2001).
+    """Return the minimum description length in the mixture form gMDL, summed over the targets (Hansen and Yu 2001).
 
-    N/2 log S + k/2 log F + log N with S = RSS / (N - k) and F = (TSS - RSS) / (k S), where the fit explains more
-    than k of N equal shares; else N/2 log(TSS / N) + 1/2 log N.
+    N/2 log S + k/2 log F + log N with S = RSS / (N - k) and F = (TSS - RSS) / (k S), if the fit explains more than k of
+    N equal shares; else N/2 log(TSS / N) + 1/2 log N.
     """
     n = system.n_samples
     k = float(system.shrinkage(lam).sum())
@@ -47,7 +47,7 @@ CRITERIA: dict[str, Criterion] = {"gcv": gcv, "bic": bic, "mdl": mdl}
 
 
 def sizes_up_to(largest: int) -> list[int]:
-    """Sizes worth comparing by cross-validation: all up to 32, then about every 6 % more."""
+    """Return the sizes compared by cross-validation: all up to 32, then about every 6 % more."""
     sizes, size = [], 1
     while size < largest:
         sizes.append(size)
@@ -56,6 +56,6 @@ def sizes_up_to(largest: int) -> list[int]:
 
 
 def _residuals(system: OrthogonalSystem, lam: float) -> np.ndarray:
-    """Residual sums of squares, no smaller than rounding."""
+    """Return residual sums of squares, bounded below by rounding."""
     floor = np.finfo(float).eps * system.target_energy + np.finfo(float).tiny
     return np.maximum(system.residual_sum_of_squares(lam), floor)

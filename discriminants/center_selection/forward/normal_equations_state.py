@@ -1,4 +1,4 @@
-"""Selection by the normal equations of penalised least squares: the chosen columns and a Cholesky factor are kept."""
+"""Selection by the normal equations of penalized least squares, with chosen columns and a Cholesky factor."""
 
 from typing import NamedTuple
 
@@ -13,25 +13,25 @@ _ROUNDING = 1e-14  # relative error of kernel values; a column that varies no mo
 
 
 class _Border(NamedTuple):
-    """What candidates would add to H and to its Cholesky factor."""
+    """Extension of H and of its Cholesky factor by candidates."""
 
     centred: np.ndarray  # (n, N) kernel columns less their means, as rows
     means: np.ndarray  # (n,)
     columns: np.ndarray  # (m, n) of the factor, without their last entries
-    pivots: np.ndarray  # (n,) squares of those
-    correlation: np.ndarray  # (n, S) with what the targets have outside the chosen columns
+    pivots: np.ndarray  # (n,) squares of these last entries
+    correlation: np.ndarray  # (n, S) with the part of the targets outside the chosen columns
     usable: np.ndarray  # (n,) bool: neither constant nor dependent
 
 
 class NormalEquationsState:
-    """H = [1 K_S]'[1 K_S] + mu P grows by a row and column for each centre (Mika 2002, 3.58 to 3.61).
+    """H = [1 K_S]'[1 K_S] + mu P grows by a row and column for each center (Mika 2002, 3.58 to 3.61).
 
-    The source updates the inverse of H; here its Cholesky factor grows, which takes the same time, O(m^2) a candidate,
-    and does not drift. What a column lowers the objective by, mu P included, is sum_s (c_k - B'H^-1 c)_s^2 / (s - B'
+    The source updates the inverse of H; here its Cholesky factor grows, which takes the same time, O(m^2) per
+    candidate, and is stable. A column lowers the objective, including mu P, by sum_s (c_k - B'H^-1 c)_s^2 / (s - B'
     H^-1 B) with B and s its border in H. A step over n candidates takes O(n N m) time; memory is 8 N m bytes.
 
-    `regularization` is mu >= 0. By the penalty "identity" or "kernel" P is the identity or the kernel matrix among the
-    centres, zero for the constant. A column is dropped as dependent when no more than the share `tolerance` of its
+    `regularization` is mu >= 0. With the penalty "identity" or "kernel", P is the identity or the kernel matrix among
+    the centers, zero for the constant. A column is dropped as dependent if at most the fraction `tolerance` of its
     diagonal entry is left.
     """
 
@@ -49,14 +49,14 @@ class NormalEquationsState:
         self._matrix, self._centred_targets, self._tolerance = matrix, targets - means, tolerance
         self._mu, self._penalty = regularization, penalty
         self.system = OrthogonalSystem(n_centers, means, (self._centred_targets**2).sum(axis=0), targets.shape[0])
-        self._columns = np.empty((n_centers, targets.shape[0]))  # centred, as rows
+        self._columns = np.empty((n_centers, targets.shape[0]))  # centered, as rows
         self._at_points = np.empty((n_centers, matrix.shape[1])) if penalty == "kernel" else None
         self.available = np.ones(matrix.shape[1], dtype=bool)
         self.order: list[int] = []
         self.lam = 0.0
 
     def append(self, candidate: int) -> bool:
-        """Add a candidate's column; False, and the candidate is dropped, where it depends on others."""
+        """Add a candidate's column; if it depends on others, drop the candidate and return False."""
         self.available[candidate] = False
         border = self._border(np.array([candidate]))
         if not border.usable[0]:
@@ -71,13 +71,15 @@ class NormalEquationsState:
         return True
 
     def residual(self) -> np.ndarray:
-        """Y - K W at the candidates, shape (P, S)."""
+        """Return Y - K W at the candidates, shape (P, S)."""
         weights = self.system.weights(0.0)[1:]
         centred = self._centred_targets - self._columns[: len(self.order)].T @ weights
         return centred[self._matrix.points]
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:
-        """Decrease of the penalised squared error by every available candidate (0 elsewhere), or by those named."""
+        """Return the decrease of the penalized squared error by the available candidates (0 elsewhere), or the given
+        ones.
+        """
         which = np.flatnonzero(self.available) if candidates is None else candidates
         found = np.zeros(which.shape[0])
         size = max(1, _BLOCK_ENTRIES // self._columns.shape[1])
@@ -93,7 +95,7 @@ class NormalEquationsState:
         return gains
 
     def matching(self) -> np.ndarray:
-        """No rule of this state asks for it."""
+        """Raise an error: no rule of this state uses it."""
         raise ValueError("the rule 'matching_pursuit' knows nothing of a penalty on the weights")
 
     def _border(self, candidates: np.ndarray) -> _Border:

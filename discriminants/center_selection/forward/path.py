@@ -1,4 +1,4 @@
-"""The models of every size that one forward selection passes through."""
+"""Models of every size along one forward selection."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,10 +12,10 @@ _BLOCK_ROWS = 1024
 
 
 class SelectionPath:
-    """Centres in the order they were chosen, with the weights and outputs of the model after any number of them.
+    """Centers in the order of choice, with weights and outputs of the model at any size.
 
-    `system` is that of all chosen columns, `lams` the penalty after each, which held for all columns so far, `order`
-    (m,) the chosen candidates, and `kernel` that for the chosen `centers` (m, n_features).
+    `system` is that of all chosen columns, and `lams` the penalty after each, valid for all columns up to it. `order`
+    (m,) has the chosen candidates, and `kernel` is for the chosen `centers` (m, n_features).
     """
 
     def __init__(
@@ -27,19 +27,19 @@ class SelectionPath:
         self.n_centers = order.shape[0]
 
     def lam(self, size: int) -> float:
-        """The penalty when there were `size` centres."""
+        """Return the penalty at `size` centers."""
         return self._lams[size - 1] if size else 0.0
 
     def system(self, size: int) -> OrthogonalSystem:
-        """The orthogonal system of the first `size` centres."""
+        """Return the orthogonal system of the first `size` centers."""
         return self._system.leading(size)
 
     def weights(self, size: int) -> np.ndarray:
-        """Weights of the first `size` centres, shape (size + 1, S), the bias first."""
+        """Return weights of the first `size` centers, shape (size + 1, S), the bias first."""
         return self.system(size).weights(self.lam(size))
 
     def evaluate(self, X: np.ndarray, size: int) -> np.ndarray:
-        """Outputs (n_samples, S) of the model with the first `size` centres, in the float type of X."""
+        """Return outputs (n_samples, S) of the model with the first `size` centers, in the float type of X."""
         weights = self.weights(size)
         if not size:
             return np.tile(weights[0].astype(X.dtype), (X.shape[0], 1))
@@ -47,10 +47,9 @@ class SelectionPath:
         return kernel.evaluate(X, self._centers[:size], weights[1:], weights[0])
 
     def outputs(self, X: np.ndarray, sizes: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (size, outputs (n_samples, S)) of the models with the first `size` centres, for sizes that
-        do not fall.
+        """Yield (size, outputs (n_samples, S)) of the models with the first `size` centers, for ascending sizes.
 
-        X is turned into coordinates Q = K R^-1 once; without a penalty each model adds to the one before.
+        X is converted to coordinates Q = K R^-1 once; without a penalty each model extends the previous one.
         """
         system = self._system
         Q = self.coordinates(X) if self.n_centers else np.empty((X.shape[0], 0))
@@ -67,7 +66,7 @@ class SelectionPath:
                 yield size, outputs
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
-        """K(X, centers) in the orthonormal basis of the training columns, shape (n_samples, m)."""
+        """Return K(X, centers) in the orthonormal basis of the training columns, shape (n_samples, m)."""
         system = self._system
         Q = np.empty((X.shape[0], self.n_centers))
         R = system.R[1:, 1:]

@@ -1,4 +1,4 @@
-"""The residual of an orthogonal system at given points, kept current as columns come and lambda moves."""
+"""Residual of an orthogonal system at given points, updated with new columns and lambda."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from discriminants.center_selection.forward.orthogonal_system import OrthogonalS
 
 
 class OrthogonalResidual:
-    """Y - Q (shrinkage * z) at a few points, by the rows of Q at those points (Andelic 2007, 3.64, 3.82)."""
+    """Y - Q (shrinkage * z) at a few points, from the rows of Q at those points (Andelic 2007, 3.64, 3.82)."""
 
     def __init__(self, targets: np.ndarray, capacity: int, system: OrthogonalSystem) -> None:
         self._targets = np.asarray(targets, dtype=np.float64)
@@ -18,7 +18,7 @@ class OrthogonalResidual:
 
     @property
     def basis(self) -> np.ndarray:
-        """Columns of Q so far, as rows: shape (size, n_points)."""
+        """Current columns of Q, as rows: shape (size, n_points)."""
         return self._Q[: self._size]
 
     def push(self, row: np.ndarray) -> None:
@@ -27,7 +27,9 @@ class OrthogonalResidual:
         self._size += 1
 
     def current(self, lam: float) -> np.ndarray:
-        """Residual (n_points, S): O(n_points S) a column while lambda stays, else all columns anew (3.82)."""
+        """Return the residual (n_points, S): O(n_points S) per column if lambda is unchanged, else over all columns
+        (3.82).
+        """
         if lam != self._lam:
             self._values, self._applied = self._targets, 0
         new = slice(self._applied, self._size)

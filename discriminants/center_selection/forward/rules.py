@@ -1,4 +1,4 @@
-"""How the next basis centre is chosen."""
+"""Rules for the next basis center."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -14,24 +14,24 @@ _SAMPLE = 59
 
 
 def largest_residual(state: SelectionState) -> int:
-    """The candidate of the largest residual, over several targets by its length (Andelic 2007, algorithm 1)."""
+    """Return the candidate with the largest residual, by its length over targets (Andelic 2007, algorithm 1)."""
     residual = state.residual()
     size = np.abs(residual[:, 0]) if residual.shape[1] == 1 else np.einsum("ij,ij->i", residual, residual)
     return _best(state, size)
 
 
 def error_reduction(state: SelectionState) -> int:
-    """The candidate whose column lowers the (regularized) squared error most: orthogonal least squares."""
+    """Return the candidate whose column lowers the (regularized) squared error most: orthogonal least squares."""
     return _best(state, state.error_reduction())
 
 
 def matching_pursuit(state: SelectionState) -> int:
-    """The candidate whose column, scaled to length one, correlates most with the residual (Mallat and Zhang 1993)."""
+    """Return the candidate whose normalized column correlates most with the residual (Mallat and Zhang 1993)."""
     return _best(state, state.matching())
 
 
 def best_of_59(random: np.random.RandomState) -> Rule:
-    """The best by error reduction of 59 random candidates (Smola and Schoelkopf 2000)."""
+    """Return the rule that picks the best of 59 random candidates by error reduction (Smola and Schoelkopf 2000)."""
 
     def rule(state: SelectionState) -> int:
         candidates = np.flatnonzero(state.available)
@@ -51,7 +51,7 @@ RULES: dict[str, Callable[[np.random.RandomState], Rule]] = {
 
 
 def make_rule(rule: Any, random: np.random.RandomState) -> Rule:
-    """The rule by its name, or a function of one's own with its answer checked."""
+    """Return a rule by name, or a callable rule with its result checked."""
     if isinstance(rule, str):
         return RULES[rule](random)
 
