@@ -1,1 +1,1 @@
-"""The logistic losses and the ways to minimize them on a given dictionary."""
+"""Logistic losses, and their minimization on a given dictionary."""

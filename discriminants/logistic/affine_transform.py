@@ -1,8 +1,8 @@
-"""An affine map of the inputs under which a fitted model fits other data better.
+"""Affine transforms of the inputs that adapt a fitted model to other data.
 
-For hybrids of neural networks the linear input network (Neto, Almeida, Hochberg, Martins, Nunes, Renals and Robinson
-1995, "Speaker-adaptation for hybrid HMM-ANN continuous speech recognition system"); here the gradient passes through
-the kernel.
+The equivalent for neural-network hybrids is the linear input network (Neto, Almeida, Hochberg, Martins, Nunes, Renals
+and Robinson 1995, "Speaker-adaptation for hybrid HMM-ANN continuous speech recognition system"). Here the gradient
+passes through the kernel.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from discriminants.kernels.gaussian import GaussianKernel
 from discriminants.logistic.loss import LOSSES, Factored, Loss, loss_function
 from discriminants.util.expansion import KernelExpansion
 
-_BLOCK_ROWS = 256  # whose kernel values stay in the cache
+_BLOCK_ROWS = 256  # rows whose kernel values fit into the cache
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class AffineTransform:
     offset: np.ndarray  # (n_features,)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Mapped rows, (n_samples, n_features), in the float type of X."""
+        """Return transformed rows, (n_samples, n_features), in the float type of X."""
         return X @ self.matrix.T.astype(X.dtype) + self.offset.astype(X.dtype)
 
 
 def identity_map(n_features: int) -> AffineTransform:
-    """The map that changes nothing."""
+    """Return the identity transform."""
     return AffineTransform(np.eye(n_features), np.zeros(n_features))
 
 
@@ -47,10 +47,10 @@ def fit_input_map(
 ) -> AffineTransform:
     """Minimize mean loss + ridge / 2 (|matrix - I|^2 + |offset|^2) by L-BFGS.
 
-    `model` is fitted, with a Gaussian kernel of one width and one output a class; `codes` are rows of `model.classes_`.
-    A sample of uncertain class may come once for each with that class's probability as its weight. It begins at
-    `start`, or the identity. Raises ValueError if the kernel is another, there are no samples, or a number is out of
-    range.
+    `model` is fitted, with a Gaussian kernel of one width and one output per class; `codes` are rows of
+    `model.classes_`. A sample of uncertain class may be given once per class, with the class probability as its weight.
+    The minimization starts at `start`, or at the identity. Raises ValueError if the kernel is of another type, X is
+    empty, or a number is out of range.
     """
     kernel = model.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
@@ -119,10 +119,10 @@ class _Objective:
             mapped = frame_map(X)
             K = self._columns.block(mapped)
             outputs = K @ self._weights + self._bias
-            total += self._loss(outputs, self._codes[rows], self._weight[rows])  # leaves its derivative in `outputs`
+            total += self._loss(outputs, self._codes[rows], self._weight[rows])  # writes its derivative to `outputs`
             pull = outputs @ self._weights.T
             pull *= K
-            summed = pull @ self._extended  # sums over the centres, and in the last column of the pulls themselves
+            summed = pull @ self._extended  # sums over the centers; the last column has the sums of `pull` itself
             slope = (summed[:, :-1] - summed[:, -1:] * mapped) * self._scale
             matrix_gradient += slope.T @ X
             offset_gradient += slope.sum(axis=0)

@@ -1,4 +1,4 @@
-"""The ridge of a kernel logistic classifier where it is left to "auto"."""
+"""Choice of the ridge of a kernel logistic classifier with alpha = "auto"."""
 
 import warnings
 from typing import Any
@@ -13,21 +13,21 @@ from discriminants.util.few_samples import are_few
 from discriminants.util.sampling import spread_sample
 
 OF_MANY_SAMPLES = 1e-7
-"""An early end of the descent does the rest."""
+"""Ridge for many samples; early stopping of the descent regularizes further."""
 TIMES_SAMPLES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
-"""Those tried on few samples, times their number, while the loss falls; each fit goes on from the one before."""
+"""Candidate values for few samples, times their number, in order, until the loss rises; each fit is warm-started."""
 _FOLDS = 5
-# With so many centres and samples they are compared: how smooth outputs should be hardly hangs on more.
+# Number of centers and samples in the comparison: the best smoothness of outputs hardly depends on more.
 _MAX_CENTERS, _MAX_SAMPLES = 200, 2000
-_TOL = 1e-3  # of the gradient: near enough to compare
+_TOL = 1e-3  # of the gradient: accurate enough to compare
 
 
 def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-    """The classifier's own ridge, or what "auto" stands for, for samples of positive weight.
+    """Return the classifier's ridge, or the value for "auto", for samples of positive weight.
 
-    Of few samples it is the one of least cross-entropy on held-out folds, the dictionary chosen anew in each of them.
-    With samples that cannot be taken from their kernel (precomputed values, a width for each), and where a class has a
-    single sample, it is that of many.
+    With few samples it is the value of least cross-entropy on held-out folds, with the dictionary chosen separately in
+    each fold. The value for many samples is used if samples cannot be separated from their kernel (precomputed values,
+    one width per sample) or if a class has only one sample.
     """
     if classifier.alpha != "auto":
         return float(classifier.alpha)

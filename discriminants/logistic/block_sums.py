@@ -1,7 +1,7 @@
-"""What is computed of one block of samples: sums, of the size of the weights and not of the samples.
+"""Sums over one block of samples, with the size of the weights and not of the samples.
 
-A block is taken in stripes, whose kernel values stay in the cache; products are of the float type of the kernel
-values and so are the sums within a block.
+A block is processed in stripes whose kernel values fit into the cache. Products, and the sums within a block, have the
+float type of the kernel values.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ STRIPE_ROWS = 1024
 
 @dataclass(frozen=True)
 class Features:
-    """What a source's rows are made into."""
+    """Map from rows of a source to features."""
 
-    # k(x, centers) with centers (m, n_features); None where the source holds these values
+    # k(x, centers) with centers (m, n_features); None if the source contains these values
     kernel: Kernel | None = None
     centers: np.ndarray | None = None
 
     def stripes(self, block: Block, source: np.ndarray | StoredArray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (rows within the block, features (n, m)), each overwriting the one before."""
+        """Yield (rows within the block, features (n, m)); each item overwrites the previous one."""
         if self.kernel is None or self.centers is None:
             yield from block.stripes(source, STRIPE_ROWS)
             return
@@ -55,7 +55,7 @@ class Weights:
     bias: np.ndarray  # (S,)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        # New weights go out for every step: as bytes they travel with it, where an array would be put into a file.
+        # New weights are sent for every step: bytes travel with the object, but an array would be put into a file.
         return self.W.tobytes(), self.W.shape, self.W.dtype.str, self.bias
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -63,7 +63,7 @@ class Weights:
         self.__init__(np.frombuffer(content, dtype=dtype).reshape(shape), bias)  # type: ignore[misc]
 
     def outputs(self, K: np.ndarray) -> np.ndarray:
-        """Of shape (n, S)."""
+        """Return outputs of shape (n, S)."""
         outputs = K @ self.W
         outputs += self.bias
         return outputs
@@ -77,7 +77,7 @@ def loss_gradient(
     loss: str | Factored,
     curved: bool,
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Summed loss, its derivatives K'R (m, S) and 1'R (S,), and (`curved`) the sum of weight * p (1 - p), (S,)."""
+    """Return the summed loss, its derivatives K'R (m, S) and 1'R (S,), and (`curved`) the sum of weight * p (1 - p)."""
     total, gradient, bias_gradient = 0.0, np.zeros_like(weights.W), np.zeros(weights.bias.shape[0])
     curvature = np.zeros(weights.bias.shape[0]) if curved else None
     function = loss_function(loss)
@@ -94,7 +94,7 @@ def loss_gradient(
 def curvature_product(
     block: Block, source: np.ndarray | StoredArray, features: Features, weights: Weights, direction: Weights, loss: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The Hessian of the summed loss times a direction: K'Q (m, S) and 1'Q (S,), Q the change of the residuals."""
+    """Return the Hessian of the summed loss times a direction: K'Q (m, S) and 1'Q (S,), Q the residuals' change."""
     product, bias_product = np.zeros_like(weights.W), np.zeros(weights.bias.shape[0])
     for rows, K in features.stripes(block, source):
         outputs, change = weights.outputs(K), direction.outputs(K)
@@ -115,7 +115,7 @@ def curvature_product(
 def weighted_gram(
     block: Block, source: np.ndarray | StoredArray, features: Features, weights: Weights, transform: np.ndarray
 ) -> np.ndarray:
-    """phi' diag(weight p (1 - p)) phi (r + 1, r + 1), upper triangle, for phi = [k, 1] @ transform and one output."""
+    """Return phi' diag(weight p (1 - p)) phi (r + 1, r + 1), upper triangle, phi = [k, 1] @ transform, one output."""
     total = np.zeros((transform.shape[1], transform.shape[1]), order="F")
     for rows, K in features.stripes(block, source):
         residual = weights.outputs(K)
@@ -130,7 +130,7 @@ def weighted_gram(
 def cross_entropy(
     block: Block, source: np.ndarray | StoredArray, features: Features, weights: Weights, loss: str | Factored
 ) -> float:
-    """Summed over the samples: minus the log posterior of their classes."""
+    """Return the sum over the samples of minus the log posterior of their classes."""
     total = 0.0
     for rows, K in features.stripes(block, source):
         own = log_posteriors(weights.outputs(K), loss)[np.arange(K.shape[0]), block.codes[rows]]
@@ -139,6 +139,6 @@ def cross_entropy(
 
 
 def _curvature(residual: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """weight * p (1 - p), (n, S): |residual| / weight is either p or 1 - p."""
+    """Return weight * p (1 - p), (n, S): |residual| / weight is either p or 1 - p."""
     error = np.abs(residual)
     return error * (1.0 - error / weight[:, None].astype(error.dtype))

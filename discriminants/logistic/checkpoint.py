@@ -1,4 +1,4 @@
-"""The state of a long fit in a file, so that one that was killed goes on where it was."""
+"""Checkpoint file for a long fit, so that an interrupted fit can resume."""
 
 import time
 import warnings
@@ -14,18 +14,18 @@ from discriminants.serialization.model_file import load_arrays, save_arrays
 from discriminants.util.errors import ModelFormatError
 from discriminants.util.paths import exists
 
-INTERVAL = 30.0  # seconds between two writings of a stage that is under way
+INTERVAL = 30.0  # seconds between two checkpoints of an unfinished stage
 _FORMAT = "unfinished fit, 1"
-_ROWS = 65536  # digested at a time
+_ROWS = 65536  # rows hashed at a time
 Stage = dict[str, np.ndarray]
 Shape = tuple[int | str, ...]
 
 
 class Checkpoint:
-    """Named stages of a fit, each some arrays; files are written whole or not at all.
+    """Named stages of a fit, each with arrays; files are written atomically.
 
-    A large stage has a file of its own beside `path`, `<name>.<stage>`; without a path nothing is kept. A file of
-    another `digest`, that of data and parameters, or a damaged one, is not used, with a UserWarning.
+    A large stage has its own file next to `path`, `<name>.<stage>`; without a path nothing is stored. A file with
+    another `digest` (the checksum of data and parameters) or a damaged file is ignored with a UserWarning.
     """
 
     def __init__(self, path: Path | None = None, digest: str = "") -> None:
@@ -39,10 +39,10 @@ class Checkpoint:
             self._stages.setdefault(stage, {})[entry] = array
 
     def get(self, stage: str, shapes: Mapping[str, Shape], *, apart: bool = False) -> Stage | None:
-        """What was put last; `apart` if that was.
+        """Return the arrays last stored, with the same `apart` as in `put`, or None.
 
-        The stage must have arrays of these shapes, in which sizes of the same name are equal; others may be there. A
-        stage of another form counts as not there, with a UserWarning.
+        The stage must have arrays of these shapes, in which sizes of the same name are equal; it may have others. A
+        stage of another form is ignored with a UserWarning.
         """
         found = self._read(self._file_of(stage)) if self._path is not None and apart else self._stages.get(stage)
         if not found:
@@ -53,7 +53,9 @@ class Checkpoint:
         return None
 
     def put(self, stage: str, arrays: Stage, *, finished: bool = False, apart: bool = False) -> None:
-        """Keep the arrays if the stage is finished or it is time; `apart` in a file that is not written again."""
+        """Store the arrays if the stage is finished or the interval has passed; `apart` uses a file that is written
+        once.
+        """
         if self._path is None or not (finished or time.monotonic() - self._written >= INTERVAL):
             return
         if apart:
@@ -65,7 +67,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def remove(self) -> None:
-        """The fit is done."""
+        """Remove the files after the fit."""
         for file in (self._path, *self._beside):
             if file is not None:
                 file.unlink(missing_ok=True)
@@ -78,7 +80,7 @@ class Checkpoint:
         return file
 
     def _read(self, file: Path) -> Stage:
-        """The arrays of a file, none if it cannot be used."""
+        """Return the arrays of a file, empty if it is unusable."""
         if not exists(file):
             return {}
         try:
@@ -105,7 +107,7 @@ def _is_of_form(stage: Stage, shapes: Mapping[str, Shape]) -> bool:
 
 
 def random_state_at_start(random_state: Any, checkpoint: Checkpoint) -> np.random.RandomState:
-    """A generator as it was when the fit began, also where it began in another process."""
+    """Return the generator in its state at the start of the fit, also if another process started it."""
     random: np.random.RandomState = check_random_state(random_state)
     stage = checkpoint.get("random", {"keys": (624,), "position": (), "has_gauss": (), "gauss": ()})
     if stage is None:
@@ -125,7 +127,7 @@ def random_state_at_start(random_state: Any, checkpoint: Checkpoint) -> np.rando
 
 
 def digest_of(parameters: dict[str, Any], arrays: list[np.ndarray | None]) -> str:
-    """A number for data and parameters, the same in every process."""
+    """Return a checksum of data and parameters, the same in every process."""
     total = blake2b(digest_size=16)
     for name, value in sorted(parameters.items()):
         total.update(f"{name}={_named(value)};".encode())

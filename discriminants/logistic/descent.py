@@ -1,4 +1,4 @@
-"""The weights of a kernel logistic model on a given dictionary, by mini-batches of whole blocks."""
+"""Mini-batch descent on the weights of a kernel logistic model on a given dictionary."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ from discriminants.logistic.preconditioned_descent import PreconditionedDescent
 from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import BLOCK_ROWS
 
-_ONE_BLOCK = 2048  # samples of a batch that are not worth dividing
+_ONE_BLOCK = 2048  # a batch of up to this number of samples is not divided
 _OFTEN = 1 << 20  # samples seen in all passes
 _STAGE = "descent"
-# The way that the weights go is about the same however many steps it has; the highest rate is for the fewest steps.
+# The weights move about the same total distance for any number of steps; the highest rate is for the fewest steps.
 _MAX_RATE = {"multinomial": 0.04, "ovr": 0.08}
 _FULL_RATE_STEPS = 112
 
 
 def descent_schedule(n_samples: int, batch_size: int, max_iter: int, min_steps: int) -> tuple[int, int]:
-    """Batches in a pass, and passes.
+    """Return the number of batches in a pass, and the number of passes.
 
-    Few samples are seen so often that the order of the batches no longer matters, in up to four times `min_steps`.
+    Few samples are seen so often that the order of the batches has no effect, in up to four times `min_steps`.
     """
     small = min(-(-n_samples // _ONE_BLOCK), -(-min_steps // max_iter))
     n_batches = max(-(-n_samples // batch_size), small)
@@ -40,11 +40,11 @@ def fit_logistic_weights(
     record: LossHistory,
     checkpoint: Checkpoint,
 ) -> None:
-    """Descend on the objective, changing V (r, S) and the bias (S,) on the whitened features T'(k(x) - mean) in place.
+    """Minimize the objective in place over V (r, S) and the bias (S,) on the whitened features T'(k(x) - mean).
 
-    A batch is divided into blocks of at most 8192 samples, at least two; which samples are in which block, and so the
-    result, depends on the seed alone. There are `n_passes` over the samples, each with `n_batches` of equal size, drawn
-    anew; `record` gets the mean loss of each pass, while the weights moved.
+    A batch is divided into blocks of at most 8192 samples, at least two. The assignment of samples to blocks, and so
+    the result, depends only on the seed. Each of the `n_passes` over the samples draws `n_batches` new batches of equal
+    size. `record` gets the mean loss of each pass, with changing weights.
     """
     n_samples, alpha, n_steps = objective.samples.n, objective.alpha, n_passes * n_batches
     if isinstance(learning_rate, str):

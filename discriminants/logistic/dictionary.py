@@ -1,4 +1,4 @@
-"""The centres of a kernel logistic model, chosen before its weights."""
+"""Choice of the centers of a kernel logistic model, before its weights."""
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from discriminants.multiclass.targets import OneVsRestTargets
 from discriminants.util.sampling import balanced_sample, spread_sample
 
 _STAGE = "dictionary"
-_ENOUGH = 4  # times as many samples as are wanted, among which duplicates are looked for first
+_ENOUGH = 4  # samples first searched for duplicates, per sample needed
 
 
 def random_dictionary(
     kernel: Kernel, X: np.ndarray, n_centers: int, random: np.random.RandomState
 ) -> tuple[Kernel, np.ndarray]:
-    """Centres drawn at random, no point twice: the kernel for them and their rows in X, (m,)."""
+    """Draw distinct centers at random; return the kernel for them and their rows in X, (m,)."""
     rows = _distinct_draw(kernel, X, n_centers, random)
     candidate_kernel, which = kernel.at(rows).over(X[rows])
     if which.shape[0] <= n_centers:
@@ -31,11 +31,10 @@ def random_dictionary(
 def selected_dictionary(
     kernel: Kernel, training: FitContext, *, n_centers: int, n_candidates: int, n_samples: int
 ) -> tuple[Kernel, np.ndarray]:
-    """The kernel for centres chosen by orthogonal least squares on one-vs-rest targets, no point twice, and their rows
-    (m,).
+    """Choose distinct centers by orthogonal least squares on one-vs-rest targets.
 
-    Centres are chosen among `n_candidates` samples; the squared loss is measured on `n_samples`, balanced over the
-    classes. Raises ValueError if there are to be fewer candidates than centres.
+    Returns the kernel for them and their rows (m,). Centers are chosen among `n_candidates` samples; the squared loss
+    is measured on `n_samples`, balanced over the classes. Raises ValueError if there are fewer candidates than centers.
     """
     if n_candidates < n_centers:
         raise ValueError(
@@ -60,8 +59,7 @@ def selected_dictionary(
             workers=training.workers,
         )
         order = forward_selection(GramState(gram, n_centers), error_reduction, n_centers)
-        # Where no column varies over the samples there is nothing to choose by, and one centre says as much as
-        # many.
+        # If no column varies over the samples, all centers are equivalent and one is enough.
         stage = {"order": np.array(order or [0], dtype=np.int64)}
         training.checkpoint.put(_STAGE, stage, finished=True)
     chosen = stage["order"]
@@ -80,10 +78,9 @@ def with_more_centers(
     n_extra: int,
     random: np.random.RandomState,
 ) -> tuple[Kernel, np.ndarray]:
-    """The kernel for the centres in `rows` and at most `n_extra` more, drawn at random from the other samples, and all
-    rows.
+    """Add at most `n_extra` centers, drawn at random from the other samples.
 
-    Raises ValueError if the kernel gives a sample several columns.
+    Returns the kernel for all centers, and their rows. Raises ValueError if the kernel has several columns per sample.
     """
     drawn = _distinct_draw(kernel, X, rows.shape[0] + n_extra, random)
     if kernel.over(X[rows[:1]])[1].shape[0] != 1:
@@ -98,7 +95,7 @@ def with_more_centers(
 
 
 def _candidates(kernel: Kernel, X: np.ndarray, rows: np.ndarray, codes: np.ndarray, size: int) -> np.ndarray:
-    """At most `size` of `rows`, spread evenly, no point twice."""
+    """Return at most `size` of `rows`, spread evenly, without duplicate points."""
     points = _distinct(kernel, X, rows[spread_sample(codes[rows], _ENOUGH * size)])
     if points.shape[0] < size < rows.shape[0]:
         points = _distinct(kernel, X, rows)
@@ -106,7 +103,7 @@ def _candidates(kernel: Kernel, X: np.ndarray, rows: np.ndarray, codes: np.ndarr
 
 
 def _distinct_draw(kernel: Kernel, X: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
-    """At most `size` rows, drawn at random, no point twice."""
+    """Return at most `size` rows, drawn at random, without duplicate points."""
     rows = np.arange(X.shape[0])
     points = _distinct(kernel, X, random.permutation(rows)[: _ENOUGH * size])
     if points.shape[0] < size:
@@ -115,7 +112,7 @@ def _distinct_draw(kernel: Kernel, X: np.ndarray, size: int, random: np.random.R
 
 
 def _distinct(kernel: Kernel, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The first of `rows` at each distinct point, in their order: no rounding of the coordinates changes it."""
+    """Return the first of `rows` at each distinct point, in their order; coordinates are compared exactly."""
     if not kernel.centers_are_points:
         return rows
     _, first = np.unique(X[rows], axis=0, return_index=True)

@@ -14,10 +14,10 @@ from discriminants.logistic.samples import Samples
 from discriminants.logistic.whitening import Whitening
 from discriminants.parallel.workers import Workers
 
-_SUFFICIENT_FALL = 0.1  # share of the fall that the slope promises which a step has to bring
+_SUFFICIENT_FALL = 0.1  # minimum decrease of a step, as a fraction of the decrease predicted by the slope
 _HALVINGS = 40
 _MAX_PRODUCTS = 500  # Hessian-vector products in one Newton step
-_AFFORDABLE = 5e11  # multiplications, half a minute to a minute of one core
+_AFFORDABLE = 5e11  # multiplications, 30 to 60 s on one core
 _USUAL_STEPS, _USUAL_PRODUCTS = 15, 500
 _ROUNDING = 10 * float(np.finfo(float).eps)
 _STAGE = "newton"
@@ -41,28 +41,28 @@ def fit_irls_weights(
     """Minimize mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V (r, S) and the bias (S,) in place.
 
     Two classes make one problem, whose Newton equations (a weighted least-squares problem with a ridge: IRLS) are
-    solved directly; the two columns of V are then each other's negatives. More classes are solved by truncated Newton:
-    conjugate gradients on products with the Hessian, each a pass over the samples, preconditioned by the whitening and
-    each output's mean curvature (Rudi, Carratino and Rosasco 2017; Marteau-Ferey, Bach and Rudi 2019). Steps are halved
-    until the loss falls enough, so it never rises.
+    solved directly. The two columns of V are then each other's negatives. More classes are solved by truncated Newton:
+    conjugate gradients on products with the Hessian, each a pass over the samples. The preconditioner is the whitening
+    and each output's mean curvature (Rudi, Carratino and Rosasco 2017; Marteau-Ferey, Bach and Rudi 2019). Steps are
+    halved until the loss decreases enough, so it never rises.
 
-    V and the bias are those on the whitened, centred features T'(k(x) - mean), where they start and end. It stops where
-    no entry of the gradient with respect to them exceeds `tol`, where rounding keeps a step from falling, or after
-    `max_steps`, at least one. `record` gets the objective after each step. Returns whether the gradient or rounding
-    ended the steps, not their number.
+    V and the bias are those on the whitened, centered features T'(k(x) - mean) before and after the fit. It stops if
+    every entry of the gradient with respect to them is at most `tol`, if rounding prevents a decrease, or after
+    `max_steps`, at least one. `record` gets the objective after each step. Returns True if the gradient or rounding
+    ended the steps, and False if `max_steps` did.
     """
     checkpoint = checkpoint or Checkpoint()
     theta = np.vstack([weights, bias])
     two = theta.shape[1] == 2
     coupled = loss == "multinomial" and not two
-    # Softmax over two outputs +-f/2 is the sigmoid of f, and |V|^2 is half the square of the weights of f; one
+    # Softmax over two outputs +-f/2 is the sigmoid of f, and |V|^2 is half the square of the weights of f. One
     # binary loss for each of two outputs +-f is twice the loss of f.
     half = 0.5 if loss == "multinomial" else 1.0
     if two:
         theta = 0.5 * (theta[:, 1:] - theta[:, :1]) / half
         alpha *= half
     elif coupled:
-        # What all outputs have in common a softmax does not see: without it the penalty is less, and from here
+        # Softmax does not depend on the common part of all outputs. Without it the penalty is smaller, and from here
         # on all steps sum to zero over the outputs.
         theta[:-1] -= theta[:-1].mean(axis=1, keepdims=True)
     objective = LogisticObjective(samples, features, workers, whitening, loss="binary" if two else loss, alpha=alpha)
@@ -94,7 +94,7 @@ def fit_irls_weights(
 
 
 def irls_is_affordable(n_samples: int, n_centers: int, n_classes: int) -> bool:
-    """Whether Newton's method is expected to take up to about a minute on one core."""
+    """Return whether Newton's method is expected to take up to about a minute on one core."""
     if n_classes == 2:
         return _USUAL_STEPS * 1.5 * n_samples * n_centers**2 <= _AFFORDABLE
     return _USUAL_PRODUCTS * 2.0 * n_samples * n_centers * n_classes <= _AFFORDABLE
@@ -102,7 +102,7 @@ def irls_is_affordable(n_samples: int, n_centers: int, n_classes: int) -> bool:
 
 @dataclass(frozen=True)
 class Point:
-    """Where the search is."""
+    """Current point of the search."""
 
     theta: np.ndarray  # (r + 1, S): the bias in the last row
     value: float  # mean loss and penalty
@@ -115,19 +115,19 @@ class NewtonSearch:
 
     def __init__(self, objective: LogisticObjective) -> None:
         self._objective = objective
-        # Values of float32 products are compared with the noise that they have.
+        # Values of float32 products are compared with their rounding noise.
         self._rounding = 10 * float(np.finfo(objective.samples.source.dtype).eps)
 
     def at(self, theta: np.ndarray) -> Point:
-        """The objective and its derivatives."""
+        """Evaluate the objective and its derivatives."""
         value, gradient, curvature = self._objective.at(theta)
         return Point(theta, value, gradient, curvature)
 
     def direct_step(self, point: Point) -> np.ndarray:
-        """The Newton step for one output, by Cholesky's method."""
+        """Return the Newton step for one output, by Cholesky's method."""
         hessian = self._objective.hessian(point.theta)
         damping = _ROUNDING * max(float(np.trace(hessian)), np.finfo(float).tiny)
-        while True:  # where all samples are fitted nothing is left of the Hessian but rounding
+        while True:  # if all samples are fitted, the Hessian is only rounding
             try:
                 return -cho_solve(cho_factor(hessian), point.gradient)
             except LinAlgError:
@@ -135,7 +135,7 @@ class NewtonSearch:
                 damping *= 10.0
 
     def truncated_step(self, point: Point) -> np.ndarray:
-        """The Newton step as far as conjugate gradients take it: the nearer the minimum, the further."""
+        """Return the Newton step by conjugate gradients, truncated later the nearer the minimum is."""
         whitening, coupled = self._objective.whitening, self._objective.loss == "multinomial"
         variance = np.append(whitening.variance, 1.0)[:, None]
         penalty = self._objective.alpha * np.append(whitening.penalty, 0.0)[:, None]
@@ -156,11 +156,10 @@ class NewtonSearch:
         )
 
     def along(self, point: Point, direction: np.ndarray) -> Point:
-        """The first of the steps 1, 1/2, 1/4, ... after which the objective has fallen enough; `point` itself if
-        none has.
+        """Return the first of the steps 1, 1/2, 1/4, ... with a sufficient decrease, or `point` if none has.
 
-        Near the minimum the fall drowns in rounding and the slope decides (Hager and Zhang 2005, approximate
-        Wolfe conditions).
+        Near the minimum the decrease is below rounding, so the slope decides (Hager and Zhang 2005, approximate Wolfe
+        conditions).
         """
         slope = float((point.gradient * direction).sum())
         if not slope < 0.0:

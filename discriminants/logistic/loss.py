@@ -1,4 +1,4 @@
-"""The logistic losses: mean cross-entropy and its derivative with respect to the outputs."""
+"""Logistic losses: mean cross-entropy and its derivative with respect to the outputs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def one_vs_rest(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> f
 
 
 def binary(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-    """As `one_vs_rest` of one output (n, 1), class 1 against class 0."""
+    """Binary cross-entropy of one output (n, 1), class 1 against class 0, as in `one_vs_rest`."""
     sign = np.where(codes == 1, -1.0, 1.0)[:, None].astype(outputs.dtype)
     outputs *= sign
     total = -float(weight @ log_sigmoid(-outputs)[:, 0].astype(np.float64))
@@ -49,14 +49,14 @@ LOSSES: dict[str, Loss] = {"multinomial": multinomial, "ovr": one_vs_rest}
 
 @dataclass(frozen=True)
 class Factored:
-    """The loss of classes in groups, which are told in two steps: P(class | x) = P(group | x) P(class | group, x).
+    """The loss of classes in groups, with P(class | x) = P(group | x) P(class | group, x).
 
-    Outputs are those of the groups and, after them, those of the classes, which only compete within their group (Franco
-    et al. 1994). Called as the other losses are, with class numbers.
+    Outputs are those of the groups, followed by those of the classes, which compete only within their group (Franco et
+    al. 1994). Called as the other losses are, with class numbers.
     """
 
     of_groups: str  # {"multinomial", "ovr"}: Loss of the groups; within a group it is softmax cross-entropy
-    group: np.ndarray  # int (S,): group of every class, from 0 on, none left out
+    group: np.ndarray  # int (S,): group of every class, from 0 on, without gaps
 
     @property
     def n_groups(self) -> int:
@@ -64,7 +64,7 @@ class Factored:
         return int(self.group.max()) + 1
 
     def __call__(self, outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-        """Summed loss; `outputs` (n, G + S) becomes its derivative in place."""
+        """Return the summed loss; `outputs` (n, G + S) becomes its derivative in place."""
         own, n_groups = self.group[codes], self.n_groups
         groups = outputs[:, :n_groups].copy()
         classes = np.where(self.group == own[:, None], outputs[:, n_groups:], -np.inf)
@@ -73,7 +73,7 @@ class Factored:
         return total
 
     def log_posteriors(self, outputs: np.ndarray) -> np.ndarray:
-        """Natural log posteriors of the classes, (n, S), from outputs (n, G + S)."""
+        """Return natural log posteriors of the classes, (n, S), from outputs (n, G + S)."""
         n_groups = self.n_groups
         order = np.argsort(self.group, kind="stable")
         starts = np.searchsorted(self.group[order], np.arange(n_groups))
@@ -88,7 +88,7 @@ _FUNCTIONS: dict[str, Loss] = {**LOSSES, "binary": binary}
 
 
 def loss_function(loss: str | Factored) -> Loss:
-    """The loss of a name, "binary" included, or of classes in groups."""
+    """Return the loss with this name, including "binary", or the given loss of groups."""
     return loss if isinstance(loss, Factored) else _FUNCTIONS[loss]
 
 
@@ -100,13 +100,14 @@ def log_softmax_in_place(outputs: np.ndarray) -> np.ndarray:
 
 
 def log_sigmoid(outputs: np.ndarray) -> np.ndarray:
-    """log(1 / (1 + exp(-f))) without overflow."""
+    """Compute log(1 / (1 + exp(-f))) without overflow."""
     return np.minimum(outputs, 0.0) - np.log1p(exp_in_place(-np.abs(outputs)))
 
 
 def log_posteriors(outputs: np.ndarray, loss: str | Factored) -> np.ndarray:
-    """Natural log posteriors (n, S) from outputs (n, S), or of classes in groups (n, G + S): softmax, or scaled
-    sigmoids.
+    """Return natural log posteriors (n, S) from outputs (n, S), or from (n, G + S) for classes in groups.
+
+    Posteriors are the softmax or scaled sigmoids.
     """
     if isinstance(loss, Factored):
         return loss.log_posteriors(outputs)
@@ -114,8 +115,9 @@ def log_posteriors(outputs: np.ndarray, loss: str | Factored) -> np.ndarray:
 
 
 def bias_of_priors(prior: np.ndarray, loss: str, groups: np.ndarray | None = None) -> np.ndarray:
-    """Log priors (n_classes,), or their logits where each class has a loss of its own; with groups those of the groups,
-    and behind them the log priors of the classes within theirs.
+    """Return log priors (n_classes,), or their logits if each class has its own loss.
+
+    With groups, the values of the groups are followed by the log priors of the classes within their groups.
     """
 
     def of_outputs(shares: np.ndarray) -> np.ndarray:

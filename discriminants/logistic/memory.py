@@ -1,4 +1,4 @@
-"""What a fit holds at most, and how many blocks at a time keep it below a ceiling."""
+"""Memory use of a fit, and the number of concurrent blocks that keeps it below a limit."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from discriminants.parallel.workers import Workers
 Result = TypeVar("Result")
 
 GRAM_ROWS = 1024  # of a kernel block in the sums of products
-_AHEAD = 3  # results in flight for each worker at most
-_SAMPLE_BYTES = 64  # class number, weights, order and copies of them while they are made
+_AHEAD = 3  # maximum number of results in flight per worker
+_SAMPLE_BYTES = 64  # class number, weights, order and their temporary copies
 
 
 @dataclass(frozen=True)
 class FitSize:
-    """What the memory of a fit depends on."""
+    """Sizes that determine the memory of a fit."""
 
     n_samples: int
-    n_candidates: int  # 0 where none are chosen among
-    n_chosen: int  # centres that are chosen
+    n_candidates: int  # 0 without a selection
+    n_chosen: int  # centers chosen by the selection
     n_centers: int
     n_classes: int
     itemsize: int  # bytes of a float of the samples
     cached: bool  # whether the kernel matrix is kept
 
     def stages(self) -> "list[Stage]":
-        """Selection, whitening and weights, in bytes."""
+        """Return selection, whitening and weights, in bytes."""
         P, m, S, b = self.n_candidates, self.n_centers, self.n_classes, self.itemsize
         samples = _SAMPLE_BYTES * self.n_samples
         kernel_block = STRIPE_ROWS * m * b
@@ -53,7 +53,7 @@ class FitSize:
 
 @dataclass(frozen=True)
 class Stage:
-    """Bytes of a part of the fit: of this process, of a task under way, and of a result that waits."""
+    """Bytes of a part of the fit: this process, a running task, and a waiting result."""
 
     name: str
     base: int
@@ -61,14 +61,14 @@ class Stage:
     result: int
 
     def total(self, at_once: int | None, n_workers: int) -> int:
-        """With so many tasks at once; None is as many as workers take."""
+        """Return bytes with `at_once` concurrent tasks; None is the number that the workers take."""
         waiting = _AHEAD * n_workers if at_once is None else at_once
         running = n_workers if at_once is None else min(at_once, n_workers)
         return self.base + running * self.task + waiting * self.result
 
 
 class MemoryPlan:
-    """Workers that are given a few items at a time."""
+    """Workers with a limited number of concurrent items."""
 
     def __init__(self, workers: Workers, most: int) -> None:
         self._workers, self._most = workers, most
@@ -85,7 +85,7 @@ class MemoryPlan:
 
 
 def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Workers:
-    """The workers, with as many tasks at once as `max_memory` bytes allow; ValueError if a single one is too much."""
+    """Limit the workers to the tasks that `max_memory` bytes allow; ValueError if a single one is too large."""
     if max_memory is None:
         return workers
     return_large_arrays()
@@ -114,7 +114,7 @@ def _size(n_bytes: float) -> str:
 
 
 def _largest(size: Callable[[int], FitSize], max_memory: int, below: int) -> int:
-    """The largest number, to two digits, whose fit stays below the ceiling with one task at a time."""
+    """Return the largest number, to two digits, whose fit stays below the limit with one task at a time."""
     low, high = 0, below
     while high - low > max(1, high // 50):
         middle = (low + high) // 2

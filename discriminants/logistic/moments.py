@@ -1,4 +1,4 @@
-"""The whitening of a dictionary, from the second moment of its kernel columns over the samples."""
+"""Whitening of a dictionary, from the second moment of its kernel columns over the samples."""
 
 from dataclasses import fields
 
@@ -10,17 +10,17 @@ from discriminants.logistic.memory import GRAM_ROWS
 from discriminants.logistic.training import FitContext
 from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
 
-_MOMENT_SAMPLES = 20  # samples for each centre from which the second moment is estimated
-_MANY_CENTERS = 2500  # above it whitening goes by Cholesky factors
+_MOMENT_SAMPLES = 20  # samples per center to estimate the second moment
+_MANY_CENTERS = 2500  # above this number, whitening uses Cholesky factors
 _STAGE = "whitening"
 
 
 def whitening_of(
     kernel: Kernel, centers: np.ndarray, points: np.ndarray, training: FitContext, damping: float
 ) -> Whitening:
-    """Whitened coordinates for the weights of the centres.
+    """Return whitened coordinates for the weights of the centers.
 
-    `points` (m, n_features) are the centres' samples: with a precomputed kernel, their rows of its matrix.
+    `points` (m, n_features) are the centers' samples; for a precomputed kernel, their rows of its matrix.
     """
     m, n_samples = centers.shape[0], training.X.shape[0]
     rows = np.arange(n_samples)
@@ -50,7 +50,7 @@ def whitening_of(
     covariance /= moments.n_samples
     wide = points.astype(np.float64)
     center_kernel = kernel(wide, wide)
-    if not kernel.centers_are_points:  # not symmetric, perhaps, and W'K_mm W is that of the symmetric part
+    if not kernel.centers_are_points:  # maybe not symmetric; W'K_mm W is that of the symmetric part
         center_kernel = 0.5 * (center_kernel + center_kernel.T)
     by_factors = m > _MANY_CENTERS and kernel.centers_are_points
     whitening = (whiten_by_factors if by_factors else whiten)(center_kernel, covariance, moments.means, damping)

@@ -1,4 +1,4 @@
-"""Mean logistic loss and ridge of weights on kernel features, summed over blocks of samples wherever they are."""
+"""Mean logistic loss and ridge of weights on kernel features, summed over blocks of samples by workers."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,8 @@ from discriminants.parallel.workers import Workers
 class LogisticObjective:
     """Mean loss + alpha / 2 tr(W'K_mm W) over theta = [V; b], W = T V, f(x) = V'T'(k(x) - mean) + b.
 
-    Sums over blocks are made in float64 and in order; they do not depend on the workers. `exact` says whether T is
-    applied in float64 even where the products over the samples are float32.
+    Sums over blocks are computed in float64 and in order, so they do not depend on the workers. `exact` applies T in
+    float64 even if the products over the samples are float32.
     """
 
     def __init__(
@@ -37,14 +37,16 @@ class LogisticObjective:
         self._offset = whitening.mean @ whitening.transform
 
     def weights(self, theta: np.ndarray) -> Weights:
-        """Theta (r + 1, S) as weights of the kernel features, in the float type of the products."""
+        """Convert theta (r + 1, S) to weights of the kernel features, in the float type of the products."""
         W = self._transform @ theta[:-1].astype(self._transform.dtype, copy=False)
         return Weights(W.astype(self._dtype, copy=False), (theta[-1] - self._offset @ theta[:-1]).astype(self._dtype))
 
     def over(
         self, blocks: Iterable[Block], theta: np.ndarray, *, curved: bool = False
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Summed loss over some blocks, its gradient (r + 1, S), and if `curved` the sum of weight * p (1 - p)."""
+        """Return the summed loss over some blocks, its gradient (r + 1, S), and if `curved` the sum of weight * p (1 -
+        p).
+        """
         n_outputs = theta.shape[1]
         total = 0.0
         gradient, bias_gradient = np.zeros((self._transform.shape[0], n_outputs)), np.zeros(n_outputs)
@@ -60,7 +62,7 @@ class LogisticObjective:
         return total, self._whitened(gradient, bias_gradient), curvature
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The objective, its gradient (r + 1, S) and the mean of weight * p (1 - p) of each output, (S,)."""
+        """Return the objective, its gradient (r + 1, S) and the mean of weight * p (1 - p) of each output, (S,)."""
         total, gradient, curvature = self.over(self.samples.blocks(), theta, curved=True)
         n = self.samples.n
         ridge = self.alpha * self.whitening.ridge(theta[:-1])
@@ -69,7 +71,7 @@ class LogisticObjective:
         return total / n + 0.5 * float((ridge * theta[:-1]).sum()), gradient, curvature / n
 
     def hessian_product(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        """The Hessian at theta times a direction (r + 1, S)."""
+        """Return the Hessian at theta times a direction (r + 1, S)."""
         n_outputs = theta.shape[1]
         product, bias_product = np.zeros((self._transform.shape[0], n_outputs)), np.zeros(n_outputs)
         at, along = self._workers.share(self.weights(theta)), self._workers.share(self.weights(direction))
@@ -84,7 +86,7 @@ class LogisticObjective:
         return result
 
     def hessian(self, theta: np.ndarray) -> np.ndarray:
-        """The Hessian (r + 1, r + 1) at theta of one output."""
+        """Return the Hessian (r + 1, r + 1) at theta, for one output."""
         m, r = self._transform.shape
         transform = np.zeros((m + 1, r + 1), dtype=self._dtype)
         transform[:m, :r], transform[m, :r], transform[m, r] = self._transform, -self._offset, 1.0
@@ -100,6 +102,6 @@ class LogisticObjective:
         return np.triu(total) + np.triu(total, 1).T
 
     def _whitened(self, gradient: np.ndarray, bias_gradient: np.ndarray) -> np.ndarray:
-        """The derivative with respect to theta from that with respect to the weights of the kernel features."""
+        """Convert the derivative with respect to weights of the kernel features to that with respect to theta."""
         inner = self._transform.T @ gradient.astype(self._transform.dtype, copy=False)
         return np.vstack([inner - np.outer(self._offset, bias_gradient), bias_gradient])

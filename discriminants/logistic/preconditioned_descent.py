@@ -6,18 +6,18 @@ import numpy as np
 
 _MOMENTUM = 0.8
 _SCALE_MEMORY = 0.999
-_WARM_UP = 0.05  # share of the steps over which the rate rises from zero
+_WARM_UP = 0.05  # fraction of the steps in which the rate rises from zero
 
 
 class PreconditionedDescent:
-    """Nesterov's momentum with one adaptive step size a class, over weights V (r, S) and bias b (S,), changed in place.
+    """Nesterov's momentum with one adaptive step size per class, over weights V (r, S) and bias b (S,), in place.
 
-    The coordinates are whitened already, so all of a class's weights share one scale: the root mean square of its
-    gradient, remembered as Adam does for single weights (Kingma and Ba 2015). A step size for each weight would undo
-    the shrinkage that descent gives to directions of little variance; one for all classes would starve the rare ones,
+    The coordinates are whitened, so all weights of a class share one scale: the root mean square of its gradient,
+    averaged as Adam does for single weights (Kingma and Ba 2015). A step size for each weight would cancel the
+    shrinkage of directions with little variance. One step size for all classes would be too small for rare classes,
     whose gradients are hundreds of times smaller. The rate rises linearly to `learning_rate`, the highest
-    root-mean-square change of a class's weights in one step, then falls linearly to zero at `n_steps`, which averages
-    out the noise of the batches. `n_done` steps were made.
+    root-mean-square change of a class's weights in one step. It then falls linearly to zero at `n_steps`, which
+    averages out the noise of the batches. `n_done` is the number of steps done.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray, learning_rate: float, n_steps: int) -> None:
@@ -27,12 +27,12 @@ class PreconditionedDescent:
         self._momentum = np.zeros_like(weights)
         self._bias_momentum = np.zeros_like(bias)
         self._square = np.zeros(bias.shape[0])
-        # Features of variance one and derivatives below one: a smaller gradient is rounding and must not be
+        # Features have variance one and derivatives are below one: a smaller gradient is rounding and must not be
         # scaled up.
         self._noise = max(1e-8, 10 * float(np.finfo(weights.dtype).eps))
 
     def step(self, gradient: np.ndarray, bias_gradient: np.ndarray) -> None:
-        """Move against the gradient; both arguments are overwritten."""
+        """Take one step against the gradient; both arguments are overwritten."""
         self.n_done += 1
         done = self.n_done / self._n_steps
         rate = self._rate * min(1.0, done / _WARM_UP) * (1.0 - (self.n_done - 1) / self._n_steps)
@@ -53,7 +53,7 @@ class PreconditionedDescent:
             value -= slope
 
     def state(self) -> dict[str, Any]:
-        """All that the next steps depend on."""
+        """Return the state on which the next steps depend."""
         return {
             "weights": self.weights,
             "bias": self.bias,
@@ -64,7 +64,7 @@ class PreconditionedDescent:
         }
 
     def go_on_from(self, state: dict[str, Any]) -> None:
-        """Take up what `state` gave."""
+        """Restore the result of `state`."""
         own = self.state()
         self.n_done = int(state["n_done"])
         for name in ("weights", "bias", "momentum", "bias_momentum", "square"):

@@ -1,4 +1,4 @@
-"""How the losses of a fit go, for those who watch it and for the fit that goes on after a halt."""
+"""History of the losses of a fit, for progress reports and for resuming."""
 
 from collections.abc import Callable
 
@@ -14,14 +14,14 @@ class LossHistory:
         self.watched: list[float] = []
 
     def tell(self, number: int, training_loss: float) -> None:
-        """One more pass or step."""
+        """Record one more pass or step."""
         self.watched.append(self._report(number, training_loss))
         self.training.append(training_loss)
 
     def state(self) -> dict[str, np.ndarray]:
-        """For a checkpoint."""
+        """Return the state for a checkpoint."""
         return {"training": np.array(self.training), "watched": np.array(self.watched)}
 
     def go_on_from(self, state: dict[str, np.ndarray]) -> None:
-        """Take up what `state` gave."""
+        """Restore the result of `state`."""
         self.training, self.watched = state["training"].tolist(), state["watched"].tolist()

@@ -1,4 +1,4 @@
-"""Training samples in memory or in a file, handed out in blocks of fixed size."""
+"""Training samples in memory or in a file, in blocks of fixed size."""
 
 import tempfile
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.files import write_array
 
-BLOCK_ROWS = 8192  # rows of a task; what it sums is the same wherever it runs
+BLOCK_ROWS = 8192  # rows of a task; its sums are the same in any worker
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some samples: what travels to where they are computed."""
+    """A block of samples, as sent to a worker."""
 
     rows: slice | np.ndarray  # slice or ndarray of int: Of the source
     codes: np.ndarray  # int (n,): class numbers
@@ -49,25 +49,25 @@ class Samples:
         return int(self.codes.shape[0])
 
     def block(self, rows: slice | np.ndarray) -> Block:
-        """The samples in these rows; where they are named one by one, in ascending order."""
+        """Return the samples in these rows; row numbers are sorted."""
         if not isinstance(rows, slice):
-            rows = np.sort(rows)  # the sums are the same and a file is read from front to back
+            rows = np.sort(rows)  # the sums are the same, and a file is read sequentially
         return Block(rows, self.codes[rows], self.weight[rows])
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Block]:
-        """All samples in order, `size` at a time."""
+        """Yield all samples in order, `size` at a time."""
         for start in range(0, self.n, size):
             yield self.block(slice(start, min(start + size, self.n)))
 
     def drawn(self, order: np.ndarray, size: int = BLOCK_ROWS) -> Iterator[Block]:
-        """The samples of `order`, `size` at a time."""
+        """Yield the samples of `order`, `size` at a time."""
         for start in range(0, order.shape[0], size):
             yield self.block(order[start : start + size])
 
 
 @contextmanager
 def within_reach(X: np.ndarray, workers: Workers) -> Iterator[np.ndarray | StoredArray]:
-    """X as the workers can read it: itself in this process, else a file, its own or a temporary one."""
+    """Yield X in a form that the workers can read: the array in this process, else its own or a temporary file."""
     if isinstance(workers, SerialWorkers):
         yield X
         return
@@ -82,12 +82,12 @@ def within_reach(X: np.ndarray, workers: Workers) -> Iterator[np.ndarray | Store
 
 
 def opened(X: Any) -> Any:
-    """The mapped array of a StoredArray; anything else as it is."""
+    """Return the mapped array of a StoredArray; anything else unchanged."""
     return X.open() if isinstance(X, StoredArray) else X
 
 
 def stored(X: np.ndarray) -> StoredArray | None:
-    """The `.npy` file that X is the whole of, if it is mapped from one."""
+    """Return the `.npy` file whose complete array X is mapped from, or None."""
     base: object = X
     while isinstance(base, np.ndarray) and not (isinstance(base, np.memmap) and base.filename is not None):
         base = base.base

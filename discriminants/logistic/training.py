@@ -1,4 +1,4 @@
-"""What every part of a fit needs."""
+"""Data needed by every part of a fit."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ from discriminants.parallel.workers import Workers
 
 @dataclass(frozen=True)
 class FitContext:
-    """Samples, and how they are worked through."""
+    """Samples, and the resources to process them."""
 
     X: np.ndarray  # (n_samples, n_features): in memory, or mapped from a file
-    source: np.ndarray | StoredArray  # X where the workers find it
+    source: np.ndarray | StoredArray  # X in the form that the workers can read
     codes: np.ndarray  # int (n_samples,): class numbers
     weight: np.ndarray  # (n_samples,): positive weights
     n_classes: int

@@ -12,23 +12,23 @@ from discriminants.util.blas_threads import one_blas_thread
 class Whitening:
     """W = T V; features T'(k(x) - mean)."""
 
-    transform: np.ndarray  # (m, r): T. Directions of K_mm that depend on the others are left out, so r <= m
+    transform: np.ndarray  # (m, r): T. Directions of K_mm that depend on the others are omitted, so r <= m
     inverse: np.ndarray  # (r, m): V = inverse @ W for any W in the range of T
     penalty: np.ndarray  # (r,): diagonal of T'K_mm T
     variance: np.ndarray  # (r,): diagonal of T'CT, C the covariance of the kernel features: at most one
     mean: np.ndarray  # (m,)
-    coupling: np.ndarray | None = None  # (r, r), optional: all of T'K_mm T where it is not diagonal
+    coupling: np.ndarray | None = None  # (r, r), optional: all of T'K_mm T if it is not diagonal
 
     def ridge(self, V: np.ndarray) -> np.ndarray:
-        """T'K_mm T V of shape (r, S): half the derivative of tr(W'K_mm W), in the float type of V."""
+        """Return T'K_mm T V of shape (r, S): half the derivative of tr(W'K_mm W), in the float type of V."""
         if self.coupling is None:
             return self.penalty[:, None].astype(V.dtype) * V
         return self.coupling.astype(V.dtype, copy=False) @ V
 
     def for_ridge(self, alpha: float) -> tuple["Whitening", float]:
-        """These coordinates and alpha, or, if the ridge outweighs the data in some directions, coordinates in which its
-        curvature is one there, and a ridge of one.
+        """Return these coordinates and alpha, or rescaled coordinates and a ridge of one.
 
+        Coordinates are rescaled if the ridge outweighs the data in some directions; its curvature is then one in these.
         Descent has one step size for all weights of a class, so no direction may have a curvature much above one. The
         penalty of a ridge as large as 1e300 stays finite as well.
         """
@@ -52,12 +52,12 @@ def whiten(
     damping: float,
     tolerance: float = 1e-10,
 ) -> Whitening:
-    """Diagonalise K_mm and the covariance C of the kernel features together, then scale by (eigenvalue +
-    damping)^(-1/2).
+    """Diagonalize K_mm and the covariance C of the kernel features together.
 
-    Directions along which the data vary get unit variance; those with eigenvalues of C (relative to K_mm) below
-    `damping` > 0 keep the shrinkage that the kernel's own norm prescribes (Rudi, Carratino and Rosasco 2017, Falkon's
-    preconditioner). Eigenvalues of K_mm below the share `tolerance` of the largest are dropped.
+    The result is scaled by (eigenvalue + damping)^(-1/2). Directions along which the data vary get unit variance. Those
+    with eigenvalues of C (relative to K_mm) below `damping` > 0 keep the shrinkage of the kernel's own norm (Rudi,
+    Carratino and Rosasco 2017, Falkon's preconditioner). Eigenvalues of K_mm below the fraction `tolerance` of the
+    largest are dropped.
     """
     values, vectors = _eigh(center_kernel)
     kept = values > tolerance * values[-1]
@@ -73,12 +73,12 @@ def whiten(
 def whiten_by_factors(
     center_kernel: np.ndarray, covariance: np.ndarray, mean: np.ndarray, damping: float, tolerance: float = 1e-10
 ) -> Whitening:
-    """The coordinates of `whiten` turned otherwise, by two Cholesky factorisations: a tenth of the time where there are
-    thousands of centres (Rudi, Carratino and Rosasco 2017, equation 8).
+    """Return a rotation of the coordinates of `whiten`, from two Cholesky factorizations.
 
-    T'(C + damping K_mm) T is the identity as there, T upper triangular, but T'K_mm T is not diagonal. Dependent
-    directions are not left out; K_mm gets `tolerance` times its largest eigenvalue on its diagonal instead. Raises
-    ValueError if K_mm is not positive semidefinite.
+    This takes a tenth of the time for thousands of centers (Rudi, Carratino and Rosasco 2017, equation 8). T'(C +
+    damping K_mm) T is the identity as there, T upper triangular, but T'K_mm T is not diagonal. Dependent directions are
+    kept; instead `tolerance` times the largest eigenvalue is added to the diagonal of K_mm. Raises ValueError if K_mm
+    is not positive semidefinite.
     """
     m = center_kernel.shape[0]
     with one_blas_thread():
@@ -107,6 +107,6 @@ def whiten_by_factors(
 
 
 def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, rising, and eigenvectors."""
+    """Return eigenvalues, ascending, and eigenvectors."""
     with one_blas_thread():
         return eigh(matrix, driver="evd")
