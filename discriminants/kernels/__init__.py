@@ -1,4 +1,4 @@
-"""Kernels: one small file each, all of them evaluated in blocks."""
+"""Kernels, one per module, all evaluated in blocks."""
 
 from discriminants.kernels.ard_gaussian import ARDGaussianKernel
 from discriminants.kernels.compact import CompactGaussianKernel

@@ -1,4 +1,4 @@
-"""The Gaussian kernel with a width for every feature: automatic relevance determination."""
+"""The Gaussian kernel with one width per feature (automatic relevance determination)."""
 
 from typing import Self
 
@@ -8,23 +8,23 @@ from discriminants.kernels.gaussian import GaussianColumns
 from discriminants.kernels.kernel import SMALLEST, Kernel, KernelColumns, positive
 from discriminants.kernels.width import feature_deviations
 
-_LARGEST = 1e305  # of a feature in widths; such points are far from all others
-_MAX_SQUARED = 1e140  # the same, where squares are summed
+_LARGEST = 1e305  # maximum of a feature in widths; such points are far from all others
+_MAX_SQUARED = 1e140  # the same, if squares are summed
 
 
 class ARDGaussianKernel(Kernel):
     """k(x, c) = exp(-sum_i (x_i - c_i)^2 / (2 sigma_i^2)) (Suykens et al. 2002, 4.77, where s_i^2 = 2 sigma_i^2).
 
-    Positive definite. The wider a feature's width against its spread, the less the feature counts; one of infinite
-    width has no part at all. The widths are found by `BayesianLSSVMRegressor` and `BayesianLSSVMClassifier`, and serve
-    every other learner from there on.
+    Positive definite. A feature counts less the wider its width relative to its spread; with infinite width it has no
+    effect. `BayesianLSSVMRegressor` and `BayesianLSSVMClassifier` estimate the widths, which every other learner can
+    then use.
 
     Parameters
     ----------
     sigma : ndarray of shape (n_features,), float or "scale"
-        Widths, in the units of the features, some of which may be infinite; one number is that width for all. "scale"
-        is sqrt(n) deviations of each of the n features that vary at all, so that the units of a feature do not matter:
-        of standardized features it is the Gaussian kernel of "scale". A constant feature gets an infinite width.
+        Widths, in the units of the features; some may be infinite. One number is the width for all. "scale" is sqrt(n)
+        standard deviations for each of the n features that vary, so that the units of a feature have no effect. For
+        standardized features it is the Gaussian kernel of "scale". A constant feature gets an infinite width.
 
     Raises
     ------
@@ -42,7 +42,7 @@ class ARDGaussianKernel(Kernel):
             _widths(sigma)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With `sigma` as a number, or as one number for each feature."""
+        """Return a copy with `sigma` as a number, or as one number per feature."""
         if isinstance(self.sigma, str):
             if self.sigma != "scale":
                 raise ValueError(f'sigma must be "scale", a positive number or one a feature, got {self.sigma!r}')
@@ -53,21 +53,21 @@ class ARDGaussianKernel(Kernel):
 
     @property
     def has_width_gradient(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """dk / d log sigma_i = k (x_i - c_i)^2 / sigma_i^2, and zero of an infinite width."""
+        """Use dk / d log sigma_i = k (x_i - c_i)^2 / sigma_i^2, which is zero for an infinite width."""
         widths = np.broadcast_to(_widths(self.sigma), (X.shape[1],))
         with np.errstate(over="ignore"):
             scaled = np.clip((X - X.mean(axis=0)) / widths, -_MAX_SQUARED, _MAX_SQUARED)
         products = weights * K
-        np.fill_diagonal(products, 0.0)  # no distance: nothing is left to cancel where all samples are far apart
+        np.fill_diagonal(products, 0.0)  # zero distance: avoids cancellation if all samples are far apart
         squares = products.sum(axis=1) @ scaled**2 - np.einsum("ij,ij->j", scaled, products @ scaled)
         return 2.0 * squares if np.ndim(self.sigma) else 2.0 * squares.sum(keepdims=True)
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ARDGaussianColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         if isinstance(self.sigma, str):
             raise ValueError(f"sigma = {self.sigma!r} has to be resolved on data first")
         sigma = _widths(self.sigma)
@@ -80,8 +80,9 @@ class ARDGaussianKernel(Kernel):
 
 
 class ARDGaussianColumns(KernelColumns):
-    """The Gaussian kernel of width one of features in widths, taken relative to the median of the centres, in float64:
-    what is rounded to the type of the blocks is small where the points are near.
+    """The Gaussian kernel of width one of features in widths, relative to the median of the centers, in float64.
+
+    Rounding to the type of the blocks is therefore small for nearby points.
     """
 
     def __init__(self, widths: np.ndarray, centers: np.ndarray, dtype: np.dtype | type) -> None:
@@ -89,7 +90,7 @@ class ARDGaussianColumns(KernelColumns):
         self._relevant = np.flatnonzero(np.isfinite(widths))
         self._widths = widths[self._relevant]
         among = centers[:, self._relevant].astype(np.float64)
-        # Of a mean one far point would cost the others their digits.
+        # With a mean, one far point would cost the others digits.
         self._origin = np.median(among, axis=0) if centers.shape[0] else np.zeros(among.shape[1])
         self._gaussian = GaussianColumns(1.0, self._scaled(centers), dtype)
 
@@ -99,7 +100,7 @@ class ARDGaussianColumns(KernelColumns):
         return np.clip(scaled, -_LARGEST, _LARGEST, out=scaled)
 
     def work_space(self, n_rows: int) -> np.ndarray:
-        """The left factor of the matrix product."""
+        """Allocate the left factor of the matrix product."""
         return self._gaussian.work_space(n_rows)
 
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
@@ -107,7 +108,7 @@ class ARDGaussianColumns(KernelColumns):
 
 
 def _widths(sigma: object) -> float | np.ndarray:
-    """A positive number, or positive numbers of which some may be infinite."""
+    """Check a positive number, or positive numbers, some of them infinite."""
     widths = np.asarray(sigma) if isinstance(sigma, np.ndarray | list | tuple) else None
     if widths is None or widths.dtype.kind != "f" or widths.ndim != 1 or not np.isfinite(widths).any():
         return positive("sigma", sigma)

@@ -1,4 +1,4 @@
-"""The compactly supported Gaussian: zero beyond a few widths, so that its matrices are sparse."""
+"""The compactly supported Gaussian, zero beyond a few widths, with sparse matrices."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -9,29 +9,29 @@ from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positi
 from discriminants.kernels.radial import RadialKernel, single_width
 from discriminants.util.numba_cache import njit
 
-_TREE_FEATURES = 4  # in more dimensions a tree visits most points, and the matrix product finds the near ones faster
+_TREE_FEATURES = 4  # in more dimensions a tree visits most points, and the matrix product is faster
 
 
 class CompactGaussianKernel(RadialKernel):
     """k(x, c) = exp(-r^2/2) max(0, 1 - r/cutoff)^l with r = |x - c| / sigma, or the first factor for r < cutoff.
 
-    The source proposes to truncate the kernel so that the Gram matrix of a large set is sparse (Andelic 2007,
-    chapter 6). Truncation alone makes it indefinite. The taper is Askey's function, which is positive definite in
-    n_features dimensions for l >= (n_features + 1) / 2 and only then, and so the product is as well (Genton 2001;
+    The source proposes to truncate the kernel so that the Gram matrix of a large set is sparse (Andelic 2007, chapter
+    6). Truncation alone makes it indefinite. The taper is Askey's function, which is positive definite in n_features
+    dimensions if and only if l >= (n_features + 1) / 2. The product is then positive definite as well (Genton 2001;
     Zhang, Genton and Liu 2004). Here l is the smallest: (n_features + 1) / 2.
 
-    The taper costs width, and the more the more features there are: in 40 dimensions it alone is 1e-3 at r = 0.85,
+    The taper reduces the effective width, more so with more features: in 40 dimensions it alone is 1e-3 at r = 0.85,
     with the cutoff at 3.
 
     Parameters
     ----------
     sigma : float or "scale"
-        Width, in the units of the inputs; "scale" is the root of the summed feature variances, at which nearly all
-        pairs of samples are neighbours: sparse matrices need a smaller one.
+        Width, in the units of the inputs. "scale" is the root of the summed feature variances, at which nearly all
+        pairs of samples are neighbors; sparse matrices need a smaller width.
     cutoff : float
         Radius of the support, in widths.
     taper : bool
-        False truncates: not positive definite, and it jumps by exp(-cutoff^2/2) at the border.
+        False truncates: not positive definite, and discontinuous by exp(-cutoff^2/2) at the border.
 
     Raises
     ------
@@ -53,14 +53,16 @@ class CompactGaussianKernel(RadialKernel):
         _check_cutoff(cutoff)
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "CompactColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         twice_exponent = centers.shape[1] + 1 if self.taper else 0
         return CompactColumns(single_width(self.sigma), _check_cutoff(self.cutoff), twice_exponent, centers, dtype)
 
 
 class CompactColumns(SparseKernelColumns):
-    """Neighbours first, by a tree or, in many dimensions, by the matrix product of one block; then the kernel of
-    these pairs alone, from their differences. Dense and sparse blocks so hold the same values.
+    """Columns that find neighbors first, by a tree or in many dimensions by the matrix product of one block.
+
+    The kernel is then evaluated for these pairs from their differences, so dense and sparse blocks have the same
+    values.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class CompactColumns(SparseKernelColumns):
         self._tree = cKDTree(in_widths(self._centers, self._centers[0], sigma)) if by_tree else None
 
     def work_space(self, n_rows: int) -> np.ndarray:
-        """The left factor of the matrix product."""
+        """Allocate the left factor of the matrix product."""
         return self._squares.work_space(n_rows)
 
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
@@ -95,7 +97,7 @@ class CompactColumns(SparseKernelColumns):
         return K
 
     def _neighbours_by_tree(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        reach = self._cutoff * (1.0 + 1e-9)  # rounding loses no pair; one too many gets a zero
+        reach = self._cutoff * (1.0 + 1e-9)  # rounding loses no pair; a superfluous pair gets a zero
         tree = cKDTree(in_widths(X, self._centers[0], self._sigma))
         pairs = tree.sparse_distance_matrix(self._tree, reach, output_type="ndarray")
         return pairs["i"], pairs["j"]

@@ -1,4 +1,4 @@
-"""Kernels that are a function of the dot product: linear, polynomial, sigmoid."""
+"""Kernels of the dot product: linear, polynomial, sigmoid."""
 
 from abc import abstractmethod
 from numbers import Integral
@@ -14,14 +14,14 @@ class DotProductKernel(Kernel):
 
     @abstractmethod
     def transform(self, products: np.ndarray) -> np.ndarray:
-        """f of every entry, in place."""
+        """Apply f to every entry, in place."""
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
-        """Prepare for a fixed set of centres; blocks raise ValueError if a kernel value is too large for `dtype`."""
+        """Prepare for fixed centers; blocks raise ValueError if a kernel value is too large for `dtype`."""
         return DotProductColumns(self, centers, dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """f(x'x) for every row of X, float64."""
+        """Return f(x'x) for every row of X, float64."""
         with np.errstate(over="ignore", invalid="ignore"):
             products = np.einsum("ij,ij->i", X, X, dtype=np.float64)
             return self.transform(products)
@@ -31,7 +31,7 @@ class LinearKernel(DotProductKernel):
     """k(x, c) = x'c. Positive semidefinite, of rank n_features at most."""
 
     def transform(self, products: np.ndarray) -> np.ndarray:
-        """The products themselves."""
+        """Return the products unchanged."""
         return products
 
 
@@ -45,15 +45,15 @@ class PolynomialKernel(DotProductKernel):
     degree : int
         At least 1.
     theta : float
-        The weight of the lower degrees; 0 gives the homogeneous polynomial.
+        Weight of the lower degrees; 0 gives the homogeneous polynomial.
     gamma : float or "scale"
-        "scale" is one over the mean squared norm of the samples, which makes gamma x'x about 1: high degrees then
-        neither overflow nor vanish.
+        Factor of the product; "scale" is one over the mean squared norm of the samples. This makes gamma x'x about 1,
+        so high degrees neither overflow nor vanish.
 
     Raises
     ------
     ValueError
-        If degree is not a whole number of at least 1, gamma not positive and finite, or theta not finite.
+        If degree is not a whole number of at least 1, gamma is not positive and finite, or theta is not finite.
     """
 
     def __init__(self, degree: int = 3, theta: float = 1.0, gamma: float | str = "scale") -> None:
@@ -69,16 +69,16 @@ class PolynomialKernel(DotProductKernel):
         _check_factor("gamma", self.gamma)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With `gamma` as a number."""
+        """Return a copy with `gamma` as a number."""
         return type(self)(self.degree, self.theta, _factor("gamma", self.gamma, X, sample_weight))
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         self._check()
         return super().columns(centers, dtype)
 
     def transform(self, products: np.ndarray) -> np.ndarray:
-        """(gamma v + theta)^degree of every entry, in place."""
+        """Apply (gamma v + theta)^degree to every entry, in place."""
         products *= products.dtype.type(_number("gamma", self.gamma))
         products += products.dtype.type(self.theta)
         base = products.copy() if self.degree > 2 else products
@@ -92,13 +92,13 @@ class PolynomialKernel(DotProductKernel):
 class SigmoidKernel(DotProductKernel):
     """k(x, c) = tanh(kappa x'c + theta) (Andelic 2007, 2.61).
 
-    Not positive semidefinite for any choice of the parameters; learners that need only columns, not a norm, take
-    it all the same.
+    Not positive semidefinite for any choice of the parameters, but suitable for learners that need only columns and not
+    a norm.
 
     Parameters
     ----------
     kappa : float or "scale"
-        "scale" is one over the mean squared norm of the samples, which makes kappa x'x about 1.
+        Factor of the product; "scale" is one over the mean squared norm of the samples, which makes kappa x'x about 1.
     theta : float
         Added to the product.
 
@@ -118,23 +118,23 @@ class SigmoidKernel(DotProductKernel):
         _check_offset(self.theta)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With `kappa` as a number."""
+        """Return a copy with `kappa` as a number."""
         return type(self)(_factor("kappa", self.kappa, X, sample_weight), self.theta)
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         self._check()
         return super().columns(centers, dtype)
 
     def transform(self, products: np.ndarray) -> np.ndarray:
-        """tanh(kappa v + theta) of every entry, in place."""
+        """Apply tanh(kappa v + theta) to every entry, in place."""
         products *= products.dtype.type(_number("kappa", self.kappa))
         products += products.dtype.type(self.theta)
         return np.tanh(products, out=products)
 
 
 class DotProductColumns(KernelColumns):
-    """One matrix product and the kernel's function in place."""
+    """One matrix product, followed by the kernel's function in place."""
 
     def __init__(self, kernel: DotProductKernel, centers: np.ndarray, dtype: np.dtype | type) -> None:
         super().__init__(centers, dtype)
@@ -175,7 +175,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _factor(name: str, value: Any, X: np.ndarray, sample_weight: np.ndarray | None) -> float:
-    """The number itself, or one over the mean squared norm (1 where all samples are zero)."""
+    """Return the number itself, or one over the mean squared norm (1 if all samples are zero)."""
     _check_factor(name, value)
     if value != "scale":
         return _number(name, value)

@@ -12,7 +12,7 @@ from discriminants.kernels.radial import RadialColumns, RadialKernel, single_wid
 class ExponentialKernel(RadialKernel):
     """k(x, c) = exp(-|x - c| / sigma), |.| the Euclidean norm: the Matern kernel of order 1/2.
 
-    Positive definite. It has a kink at its centre, and so suits functions rougher than the Gaussian kernel does.
+    Positive definite. It has a kink at its center, so it suits rougher functions than the Gaussian kernel does.
 
     Parameters
     ----------
@@ -26,20 +26,20 @@ class ExponentialKernel(RadialKernel):
 
     See Also
     --------
-    LaplacianKernel : the same of the sum of absolute differences.
+    LaplacianKernel : the same with the sum of absolute differences.
     """
 
     @property
     def has_width_gradient(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """dk / d log sigma = -k log k."""
+        """Use dk / d log sigma = -k log k."""
         return np.array([-np.vdot(weights, xlogy(K, K))])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ExponentialColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         return ExponentialColumns(single_width(self.sigma), centers, dtype)
 
 

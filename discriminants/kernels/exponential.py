@@ -1,4 +1,4 @@
-"""exp of arguments that are not positive, in place, fast enough to vanish beside a matrix product."""
+"""Fast exp of non-positive arguments in place; its time is negligible compared to a matrix product."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ _P0, _P1, _P2, _P3, _P4, _P5 = (
 
 @intrinsic
 def _two_to_the(typing_context: Any, exponent: Any) -> Any:
-    """2**n for a whole float32 n, by writing n + 127 into the exponent bits."""
+    """Compute 2**n for a whole float32 n, by writing n + 127 into the exponent bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         int32 = ir.IntType(32)
@@ -42,7 +42,7 @@ def _two_to_the(typing_context: Any, exponent: Any) -> Any:
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
 def exp_float32(x: float) -> float:
-    """exp(x) of a float32 of at most 80, for compiled loops; 0 below -87, relative error below 2e-7."""
+    """Compute exp(x) of a float32 of at most 80, for compiled loops; 0 below -87, relative error below 2e-7."""
     n = np.floor((x if x > _LOWEST else _LOWEST) * _LOG2_E + _HALF)
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
     p = ((((_P0 * r + _P1) * r + _P2) * r + _P3) * r + _P4) * r + _P5
@@ -52,8 +52,7 @@ def exp_float32(x: float) -> float:
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
 def _exp_float32(values: np.ndarray) -> None:
-    # One in-place argument: with two arrays the compiler would have to guard against aliasing and gives up
-    # vectors.
+    # One in-place argument: with two arrays the compiler would guard against aliasing and would not vectorize.
     for i in range(values.size):
         values[i] = exp_float32(values[i])
 
@@ -62,7 +61,7 @@ def exp_in_place(values: np.ndarray) -> np.ndarray:
     """Replace every entry, at most about 0 (up to 80 is correct), by its exponential and return the array.
 
     float32 entries below -87 become exactly 0; elsewhere the relative error is below 2e-7. NaN stays NaN. Raises
-    ValueError if the array has gaps (a copy would be changed instead of it).
+    ValueError if the array is not contiguous (a copy would be changed instead of it).
     """
     if values.dtype != np.float32:
         return np.exp(values, out=values)

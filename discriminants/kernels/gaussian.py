@@ -1,4 +1,4 @@
-"""The Gaussian kernel, with one width or a width per centre: matrix product, exponential in place."""
+"""The Gaussian kernel, with one width or one per center: matrix product, exponential in place."""
 
 from typing import Self
 
@@ -14,13 +14,13 @@ from discriminants.kernels.width import resolve_sigma
 class GaussianKernel(Kernel):
     """k(x, c) = exp(-|x - c|^2 / (2 sigma_c^2)) (Andelic 2007, 2.59).
 
-    Positive definite where all centres share the width.
+    Positive definite if all centers share the width.
 
     Parameters
     ----------
     sigma : float, "scale" or ndarray of shape (n_centers,)
-        Width, in the units of the inputs; "scale" is the root of the summed feature variances. An array gives
-        every training sample a width of its own, which it keeps as a centre (the source's "multiple kernels").
+        Width, in the units of the inputs; "scale" is the root of the summed feature variances. An array gives every
+        training sample its own width, also as a center (the source's "multiple kernels").
 
     Raises
     ------
@@ -29,7 +29,7 @@ class GaussianKernel(Kernel):
 
     See Also
     --------
-    MultiscaleGaussianKernel : several widths to choose from for every centre.
+    MultiscaleGaussianKernel : several candidate widths for every center.
     CompactGaussianKernel : zero beyond a few widths, for sparse matrices.
     """
 
@@ -39,7 +39,7 @@ class GaussianKernel(Kernel):
             positive("sigma", sigma)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With `sigma` as a number, or as one number for each row of X."""
+        """Return a copy with `sigma` as a number, or as one number per row of X."""
         sigma = resolve_sigma(self.sigma, X, sample_weight)
         if isinstance(sigma, np.ndarray) and sigma.shape != (X.shape[0],):
             raise ValueError(
@@ -50,24 +50,24 @@ class GaussianKernel(Kernel):
 
     @property
     def centers_are_points(self) -> bool:
-        """Unless the widths differ from sample to sample."""
+        """True unless the widths differ between samples."""
         return np.ndim(self.sigma) == 0
 
     def at(self, rows: np.ndarray) -> Self:
-        """The kernel with the widths of these centres."""
+        """Return the kernel with the widths of these centers."""
         return self if self.centers_are_points else type(self)(np.asarray(self.sigma)[rows])
 
     @property
     def has_width_gradient(self) -> bool:
-        """Where all centres share the width."""
+        """True if all centers share the width."""
         return self.centers_are_points
 
     def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """dk / d log sigma = k r^2 = -2 k log k."""
+        """Use dk / d log sigma = k r^2 = -2 k log k."""
         return np.array([-2.0 * np.vdot(weights, xlogy(K, K))])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "GaussianColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         if isinstance(self.sigma, str):
             raise ValueError(f"sigma = {self.sigma!r} has to be resolved on data first")
         sigma = positive("sigma", self.sigma)

@@ -1,11 +1,11 @@
-"""-|x - c|^2 / (2 sigma^2) as a matrix product, and the pairs for which that cancels computed once more."""
+"""-|x - c|^2 / (2 sigma^2) as a matrix product, with cancelling pairs recomputed."""
 
 import numpy as np
 
 from discriminants.util.numba_cache import njit
 
-_FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product loses more than 1e-4 of it in float32
-FLOAT64_SPREAD = 1e6  # and more than about 1e-9 in float64
+_FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product has relative errors above 1e-4 in float32
+FLOAT64_SPREAD = 1e6  # the same for about 1e-9 in float64
 _WIDTH_RATIO = 1e6  # of the largest width to the smallest
 _FAR = 1e4  # widths; every kernel of the distance is 0 there
 _NEAR = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
@@ -13,20 +13,20 @@ _FARTHEST = 1e100  # widths; squares stay finite
 
 
 def in_widths(points: np.ndarray, origin: np.ndarray, sigma: float) -> np.ndarray:
-    """Points (n, d) relative to an origin (d,) among them, in widths, float64; at most 1e100 of them."""
+    """Return points (n, d) relative to an origin (d,) among them, in widths, float64, clipped at 1e100."""
     with np.errstate(over="ignore"):
         scaled = (points.astype(np.float64, copy=False) - origin) / np.float64(sigma)
         return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
 
 
 class HalfSquares:
-    """Minus half the squared distances to fixed centres, in widths.
+    """Minus half the squared distances to fixed centers, in widths.
 
-    -|x|^2/2s^2 and -|c|^2/2s^2 ride in the matrix product as two more columns. Both sides are taken relative to the
-    mean of the centres, so that data far from the origin do not cancel. Where even so the norms are large against the
-    widths, float32 data are multiplied in float64: `dtype` is the float type of the products. `spread` is the largest
-    squared norm of a centre, in widths; not finite where it overflows. `cancels` says whether short distances are lost
-    in the rounding of the product, so that `repair` is needed for them even where an absolute error is good enough.
+    The matrix product computes -|x|^2/2s^2 and -|c|^2/2s^2 by two more columns. Both sides are relative to the mean of
+    the centers, so data far from the origin do not cancel. If the norms are still large relative to the widths, float32
+    data are multiplied in float64: `dtype` is the float type of the products. `spread` is the largest squared norm of a
+    center, in widths; it is not finite on overflow. `cancels` is True if short distances are lost in the rounding of
+    the product. They then need `repair`, even if an absolute error is acceptable.
     """
 
     def __init__(self, centers: np.ndarray, sigma: float | np.ndarray, dtype: np.dtype | type) -> None:
@@ -37,7 +37,7 @@ class HalfSquares:
         narrowest, widest = float(widths.min(initial=reference)), float(widths.max(initial=reference))
         self._scale = 1.0 / reference
         with np.errstate(over="ignore", invalid="ignore"):
-            relative = (reference / widths) ** 2  # one where all centres share the width
+            relative = (reference / widths) ** 2  # one if all centers share the width
             origin = wide.mean(axis=0) if n_centers else np.zeros(n_features)
             self._origin = origin.astype(dtype)  # rounded first: both sides subtract the same numbers
             scaled = (wide - self._origin) * self._scale
@@ -55,22 +55,22 @@ class HalfSquares:
         self._centers, self._inverse_widths = wide, 1.0 / widths
 
     def work_space(self, n_rows: int) -> np.ndarray:
-        """The left factor: (n_rows, n_features + 2)."""
+        """Allocate the left factor: (n_rows, n_features + 2)."""
         return np.empty((n_rows, self._right.shape[0]), dtype=self.dtype)
 
     def products(self, X: np.ndarray, out: np.ndarray | None, left: np.ndarray) -> np.ndarray:
-        """The matrix product, (n_samples, n_centers) of type `dtype`; `left` is what `work_space` gave."""
+        """Return the matrix product, (n_samples, n_centers) of type `dtype`; `left` is the array of `work_space`."""
         rows = left[:, :-2]
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(X, self._origin, out=rows, dtype=rows.dtype, casting="same_kind")
             rows *= rows.dtype.type(self._scale)
-            np.clip(rows, -self._limit, self._limit, out=rows)  # 0 either way, and the squares stay finite
+            np.clip(rows, -self._limit, self._limit, out=rows)  # the kernel is 0 either way, and squares stay finite
             left[:, -2] = -0.5 * np.einsum("ij,ij->i", rows, rows)
             left[:, -1] = 1.0
             return np.matmul(left, self._right, out=out)
 
     def repair(self, products: np.ndarray, X: np.ndarray, left: np.ndarray) -> None:
-        """Replace products that cancel or overflowed by sums of squared differences, of small relative error."""
+        """Replace products that cancel or overflowed by sums of squared differences, with small relative error."""
         X = np.ascontiguousarray(X)
         near = _NEAR[self.dtype]
         row_bounds, center_bounds = near * left[:, -2].astype(np.float64), near * self._right[-1].astype(np.float64)
@@ -78,7 +78,7 @@ class HalfSquares:
         _repair(products, X, self._centers, self._inverse_widths, row_bounds, relative, center_bounds)
 
     def at_least(self, bound: float, products: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns, in the order of memory, of pairs whose exact value may be at least `bound`."""
+        """Return rows and columns, in memory order, of pairs whose exact value may be at least `bound`."""
         margin = 64.0 * float(np.finfo(self.dtype).eps)
         rows = (margin * left[:, -2] + bound * (1.0 + margin)).astype(self.dtype)
         return _pairs_at_least(products, rows, self.dtype.type(margin) * self._right[-1])
@@ -86,7 +86,7 @@ class HalfSquares:
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def half_square(x: np.ndarray, center: np.ndarray, inverse_width: float) -> float:
-    """-|x - c|^2 / (2 sigma^2) by differences."""
+    """Compute -|x - c|^2 / (2 sigma^2) from differences."""
     total = 0.0
     for k in range(x.shape[0]):
         difference = (np.float64(x[k]) - center[k]) * inverse_width
@@ -116,7 +116,7 @@ def _pairs_at_least(
 ) -> tuple[np.ndarray, np.ndarray]:
     n_rows, n_centers = products.shape
     counts = np.zeros(n_rows, dtype=np.int64)
-    for i in range(n_rows):  # counting has no branch and runs in vectors; what overflowed to NaN is counted
+    for i in range(n_rows):  # counting has no branch and is vectorized; overflows to NaN are counted
         bound, count = row_bounds[i], 0
         for j in range(n_centers):
             count += not products[i, j] < bound + center_bounds[j]

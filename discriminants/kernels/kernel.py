@@ -1,4 +1,4 @@
-"""What every kernel is: an object with parameters, evaluated in blocks against a prepared set of centres."""
+"""Base of the kernels: objects with parameters, evaluated in blocks against a prepared set of centers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -8,22 +8,21 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
-BLOCK_ROWS = 256  # rows of a kernel block that stay in the second-level cache while they are used
+BLOCK_ROWS = 256  # rows of a kernel block that stay in the second-level cache during use
 SMALLEST = float(np.finfo(np.float64).tiny)  # positive number whose inverse is finite
-_SPARSE_BLOCK_ENTRIES = 1 << 22  # 100 MB of pairs, should all of them be neighbours
+_SPARSE_BLOCK_ENTRIES = 1 << 22  # 100 MB of pairs if all are neighbors
 
 
 class Kernel(BaseEstimator, ABC):
     """A function k(x, c) of two points.
 
-    Kernels are scikit-learn parameter objects: they can be cloned, and nested parameters such as
-    `kernel__sigma` can be searched over. A subclass implements `columns` and `diagonal`; one whose parameters
-    depend on the data implements `resolved`; one whose parameters differ from centre to centre implements `at`
-    and, where each point may become a centre in several ways, `over`.
+    Kernels are scikit-learn parameter objects: they can be cloned, and nested parameters such as `kernel__sigma` can be
+    tuned. A subclass implements `columns` and `diagonal`. It implements `resolved` if its parameters depend on the
+    data, `at` if they differ between centers, and `over` if each point has several candidate columns.
     """
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """A copy whose parameters are numbers: "scale" and its like are worked out on the data.
+        """Return a copy whose parameters are numbers, with values such as "scale" computed from the data.
 
         Raises
         ------
@@ -34,32 +33,32 @@ class Kernel(BaseEstimator, ABC):
 
     @property
     def centers_are_points(self) -> bool:
-        """Whether equal points give equal columns, so that of duplicated rows one can be a centre for all."""
+        """Whether equal points give equal columns, so that one of several duplicate rows can represent all."""
         return True
 
     def at(self, rows: np.ndarray) -> Self:
-        """The kernel for the centres `rows` of those it is meant for (one parameter a centre: a part of them)."""
+        """Return the kernel for the given centers, with one parameter per center restricted to `rows`."""
         return self
 
     def over(self, points: np.ndarray) -> tuple["Kernel", np.ndarray]:
-        """The kernel of all candidates that the points give, and for each candidate the number of its point."""
+        """Return the kernel of all candidates for the points, and for each candidate the number of its point."""
         return self, np.arange(points.shape[0])
 
     @abstractmethod
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "KernelColumns":
-        """Prepare for a fixed set of centres (n_centers, n_features); blocks come in float type `dtype`."""
+        """Prepare for fixed centers (n_centers, n_features); blocks have the float type `dtype`."""
 
     @abstractmethod
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """k(x, x) for every row of X, float64 of shape (n_samples,)."""
+        """Return k(x, x) for every row of X, float64 of shape (n_samples,)."""
 
     @property
     def has_width_gradient(self) -> bool:
-        """Whether `width_gradient` is there for these parameters."""
+        """Whether `width_gradient` is available for these parameters."""
         return False
 
     def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """sum_kl w_kl dk(x_k, x_l) / d log sigma for every width sigma, shape (n_widths,).
+        """Return sum_kl w_kl dk(x_k, x_l) / d log sigma for every width sigma, shape (n_widths,).
 
         Parameters
         ----------
@@ -72,7 +71,7 @@ class Kernel(BaseEstimator, ABC):
         raise NotImplementedError(f"{type(self).__name__} has no derivative by a width")
 
     def __call__(self, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
-        """Kernel matrix (n_samples, n_centers), float32 where X is float32, else float64."""
+        """Return the kernel matrix (n_samples, n_centers), float32 if X is float32, else float64."""
         return self.columns(centers, float_type(X)).block(X)
 
     def evaluate(
@@ -84,7 +83,7 @@ class Kernel(BaseEstimator, ABC):
         block: int = BLOCK_ROWS,
         columns: "KernelColumns | None" = None,
     ) -> np.ndarray:
-        """K(X, centers) @ weights + bias, block by block: the whole of K is never formed.
+        """Compute K(X, centers) @ weights + bias block by block, without forming the whole K.
 
         Parameters
         ----------
@@ -93,9 +92,9 @@ class Kernel(BaseEstimator, ABC):
         weights : ndarray of shape (n_centers, n_outputs)
         bias : ndarray of shape (n_outputs,) or float
         block : int
-            Rows of X at a time.
+            Number of rows of X per block.
         columns : KernelColumns, optional
-            What `self.columns` made of the centres before, for the float type of X.
+            Result of an earlier `self.columns` for these centers and the float type of X.
 
         Returns
         -------
@@ -110,7 +109,7 @@ class Kernel(BaseEstimator, ABC):
 
 
 class KernelColumns(ABC):
-    """A kernel prepared for fixed centres (n_centers, n_features); gives blocks of K(X, centers), of type `dtype`.
+    """A kernel prepared for fixed centers (n_centers, n_features), with blocks of K(X, centers) of type `dtype`.
 
     A subclass implements `_block`.
     """
@@ -121,26 +120,28 @@ class KernelColumns(ABC):
         self.n_features = centers.shape[1]
 
     def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
-        """K(X, centers) of shape (n_samples, n_centers), into `out` where given; `work` is what `work_space` gave, cut
-        to the rows of X. Raises ValueError if the samples have another number of features than the centres.
+        """Return K(X, centers) of shape (n_samples, n_centers), in `out` if given.
+
+        `work` is the array of `work_space`, cut to the rows of X. Raises ValueError if the samples and centers have
+        different numbers of features.
         """
         self._check_width(X)
         return self._block(X, out, work)
 
     @abstractmethod
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
-        """As `block`, of samples that are as wide as the centres: compiled loops rely on it."""
+        """Compute `block` for samples with the number of features of the centers; compiled loops depend on it."""
 
     def _check_width(self, X: np.ndarray) -> None:
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"samples of shape {X.shape} for centres of {self.n_features} features")
 
     def work_space(self, n_rows: int) -> np.ndarray | None:
-        """An array for `block` to work in, with a row for each row of X; None where none is needed."""
+        """Return a work array for `block`, with one row per row of X, or None if it needs none."""
         return None
 
     def blocks(self, X: np.ndarray, size: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (rows, K(X[rows], centers)) over all of X; each block overwrites the one before."""
+        """Yield (rows, K(X[rows], centers)) over all of X; each block overwrites the previous one."""
         size = max(1, min(size, X.shape[0]))
         out = np.empty((size, self.n_centers), dtype=self.dtype)
         work = self.work_space(size)
@@ -150,7 +151,9 @@ class KernelColumns(ABC):
             yield rows, self.block(X[rows], out[:n], None if work is None else work[:n])
 
     def product(self, X: np.ndarray, weights: np.ndarray, size: int = BLOCK_ROWS) -> np.ndarray:
-        """K(X, centers) @ weights of shape (n_samples, n_outputs), `size` rows at a time; weights of type `dtype`."""
+        """Return K(X, centers) @ weights of shape (n_samples, n_outputs), `size` rows at a time; weights of type
+        `dtype`.
+        """
         outputs = np.empty((X.shape[0], weights.shape[1]), dtype=self.dtype)
         for rows, K in self.blocks(X, size):
             np.matmul(K, weights, out=outputs[rows])
@@ -161,25 +164,26 @@ class SparseKernelColumns(KernelColumns):
     """Columns of a kernel that is zero for most pairs of points."""
 
     def sparse(self, X: np.ndarray) -> csr_array:
-        """K(X, centers) of shape (n_samples, n_centers) and type `dtype`, with only the entries that are not zero,
-        ascending within each row. The values, and errors, are those of `block`.
+        """Return K(X, centers) of shape (n_samples, n_centers) and type `dtype`, with only the nonzero entries.
+
+        Entries are ascending within each row. Values and errors are those of `block`.
         """
         self._check_width(X)
         return self._sparse(X)
 
     @abstractmethod
     def _sparse(self, X: np.ndarray) -> csr_array:
-        """As `sparse`, of samples that are as wide as the centres."""
+        """Compute `sparse` for samples with the number of features of the centers."""
 
     def sparse_blocks(self, X: np.ndarray) -> Iterator[tuple[slice, csr_array]]:
-        """Yield (rows, K(X[rows], centers)) over all of X, as many rows at a time as would be safe were K dense."""
+        """Yield (rows, K(X[rows], centers)) over all of X, with a number of rows that would be safe for a dense K."""
         size = max(BLOCK_ROWS, _SPARSE_BLOCK_ENTRIES // max(1, self.n_centers))
         for start in range(0, X.shape[0], size):
             rows = slice(start, min(start + size, X.shape[0]))
             yield rows, self.sparse(X[rows])
 
     def product(self, X: np.ndarray, weights: np.ndarray, size: int = BLOCK_ROWS) -> np.ndarray:
-        """K(X, centers) @ weights of shape (n_samples, n_outputs) by sparse products."""
+        """Return K(X, centers) @ weights of shape (n_samples, n_outputs) by sparse products."""
         outputs = np.empty((X.shape[0], weights.shape[1]), dtype=self.dtype)
         for rows, K in self.sparse_blocks(X):
             outputs[rows] = K @ weights
@@ -187,12 +191,12 @@ class SparseKernelColumns(KernelColumns):
 
 
 def float_type(X: np.ndarray) -> np.dtype:
-    """float32 for float32, float64 for everything else."""
+    """Return float32 for float32, and float64 for other types."""
     return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
 
 
 def positive(name: str, value: Any) -> float | np.ndarray:
-    """A positive finite number, or an array of them, as given; else ValueError."""
+    """Return a positive finite number, or an array of them, unchanged; otherwise raise ValueError."""
     try:
         number = np.asarray(value)
     except ValueError:  # rows of different lengths

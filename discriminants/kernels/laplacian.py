@@ -10,19 +10,19 @@ from discriminants.kernels.kernel import KernelColumns
 from discriminants.kernels.radial import RadialKernel, single_width
 from discriminants.util.numba_cache import njit
 
-_TILE = 512  # centres whose partial sums stay in the first-level cache
+_TILE = 512  # centers whose partial sums fit into the first-level cache
 
 
 class LaplacianKernel(RadialKernel):
     """k(x, c) = exp(-sum_k |x_k - c_k| / sigma).
 
-    Positive definite. scikit-learn's `laplacian_kernel` with gamma = 1 / sigma.
+    Positive definite. Equal to scikit-learn's `laplacian_kernel` with gamma = 1 / sigma.
 
     Parameters
     ----------
     sigma : float or "scale"
-        Width, in the units of the inputs; "scale" is the sum of the standard deviations of the features, which
-        is to city-block distances what the root of the summed variances is to Euclidean ones.
+        Width, in the units of the inputs; "scale" is the sum of the standard deviations of the features. It is the
+        equivalent for city-block distances of the root of the summed variances for Euclidean distances.
 
     Raises
     ------
@@ -31,27 +31,27 @@ class LaplacianKernel(RadialKernel):
 
     See Also
     --------
-    ExponentialKernel : the same of the Euclidean distance.
+    ExponentialKernel : the same with the Euclidean distance.
     """
 
     _norm: ClassVar[int] = 1
 
     @property
     def has_width_gradient(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """dk / d log sigma = -k log k."""
+        """Use dk / d log sigma = -k log k."""
         return np.array([-np.vdot(weights, xlogy(K, K))])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "LaplacianColumns":
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         return LaplacianColumns(single_width(self.sigma), centers, dtype)
 
 
 class LaplacianColumns(KernelColumns):
-    """Sums of absolute differences do not split into a product; the loop runs along the centres in vectors."""
+    """Sums of absolute differences, which are not a matrix product, in a loop vectorized along the centers."""
 
     def __init__(self, sigma: float, centers: np.ndarray, dtype: np.dtype | type) -> None:
         super().__init__(centers, dtype)

@@ -1,4 +1,4 @@
-"""Kernels that somebody else evaluates: a function, or a matrix computed beforehand."""
+"""Kernels evaluated outside this package: a function, or a precomputed matrix."""
 
 from collections.abc import Callable
 from typing import Self
@@ -11,12 +11,12 @@ from discriminants.kernels.kernel import Kernel, KernelColumns
 class PrecomputedKernel(Kernel):
     """X holds kernel values: k(x_n, c_j) = X[n, indices[j]].
 
-    X is (n_samples, n_training_samples) for training and prediction alike, square in training.
+    X is (n_samples, n_training_samples) in both training and prediction, and square in training.
 
     Parameters
     ----------
     indices : ndarray of int of shape (n_centers,), optional
-        Columns that belong to the centres; set by the learner.
+        Columns of the centers; set by the learner.
     """
 
     def __init__(self, indices: np.ndarray | None = None) -> None:
@@ -24,27 +24,27 @@ class PrecomputedKernel(Kernel):
 
     @property
     def centers_are_points(self) -> bool:
-        """No: a row of X says nothing about its column."""
+        """Always False: a row of X does not determine its column."""
         return False
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With one index for each training sample."""
+        """Return a copy with one index per training sample."""
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel matrix must be square in training, got shape {X.shape}")
         return type(self)(np.arange(X.shape[0]))
 
     def at(self, rows: np.ndarray) -> Self:
-        """The kernel with the columns of these centres."""
+        """Return the kernel with the columns of these centers."""
         return self if self.indices is None else type(self)(self.indices[rows])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> KernelColumns:
-        """Prepare: `centers` only says how many there are."""
+        """Prepare; `centers` is used only for its length."""
         if self.indices is None or self.indices.shape[0] != centers.shape[0]:
             raise ValueError("a precomputed kernel has one index for each centre")
         return _PrecomputedColumns(self.indices, dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """k(x, x) of the training samples."""
+        """Return k(x, x) of the training samples."""
         rows = np.arange(X.shape[0])
         return X[rows, rows if self.indices is None else self.indices].astype(np.float64)
 
@@ -55,7 +55,7 @@ class _PrecomputedColumns(KernelColumns):
         self._indices = indices
 
     def _check_width(self, X: np.ndarray) -> None:
-        """X has a column for each training sample; indexing tells where one is missing."""
+        """Skip the check: X has a column for each training sample, and indexing detects a missing one."""
 
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         if out is None:
@@ -70,18 +70,18 @@ class FunctionKernel(Kernel):
     Parameters
     ----------
     function : callable
-        Such as those of `sklearn.metrics.pairwise`.
+        For example a function of `sklearn.metrics.pairwise`.
     """
 
     def __init__(self, function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
         self.function = function
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> KernelColumns:
-        """Prepare for a fixed set of centres."""
+        """Prepare for fixed centers."""
         return _FunctionColumns(self.function, np.asarray(centers), dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """k(x, x), a row at a time."""
+        """Return k(x, x), computed one row at a time."""
         return np.array([float(self.columns(x[None]).block(x[None])[0, 0]) for x in X])
 
 

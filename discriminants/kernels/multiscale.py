@@ -1,4 +1,4 @@
-"""Several Gaussian widths for every centre to choose from."""
+"""Several candidate Gaussian widths for every center."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -13,16 +13,16 @@ _SCALES = (0.5, 1.0, 2.0)
 
 
 class MultiscaleGaussianKernel(Kernel):
-    """A Gaussian kernel (Andelic 2007, 2.59) of every width for every point, among which selection chooses.
+    """A Gaussian kernel (Andelic 2007, 2.59) with several widths per point, among which selection chooses.
 
-    This is the source's outlook of "multiple kernels" (chapter 6): each point is a candidate once for each width,
-    and each centre keeps the width with which it was chosen; one point may be chosen at several.
+    This is the "multiple kernels" outlook of the source (chapter 6). Each point is a candidate once for each width, and
+    each center keeps the width with which it was chosen. One point may be chosen with several widths.
 
     Parameters
     ----------
     sigmas : sequence of float, or "scale"
-        Widths, in the units of the inputs, all different; "scale" is half, once and twice the root of the summed
-        feature variances.
+        Widths, in the units of the inputs, all different; "scale" is 0.5, 1 and 2 times the root of the summed feature
+        variances.
 
     Raises
     ------
@@ -31,7 +31,7 @@ class MultiscaleGaussianKernel(Kernel):
 
     See Also
     --------
-    GaussianKernel : one width, or one width a centre.
+    GaussianKernel : one width, or one width per center.
     """
 
     def __init__(self, sigmas: Sequence[float] | np.ndarray | str = "scale") -> None:
@@ -40,14 +40,15 @@ class MultiscaleGaussianKernel(Kernel):
             _widths(sigmas)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With `sigmas` as an array."""
+        """Return a copy with `sigmas` as an array."""
         if isinstance(self.sigmas, str):
             return type(self)(np.array(_SCALES) * resolve_sigma(self.sigmas, X, sample_weight))
         return type(self)(_widths(self.sigmas))
 
     def over(self, points: np.ndarray) -> tuple[GaussianKernel, np.ndarray]:
-        """A Gaussian kernel with one width a candidate, and the number of each candidate's point: every point at
-        every width, the widths of a point next to each other.
+        """Return a Gaussian kernel with one width per candidate, and the number of each candidate's point.
+
+        Every point is a candidate at every width; the widths of a point are adjacent.
         """
         if isinstance(self.sigmas, str):
             raise ValueError(f"sigmas = {self.sigmas!r} has to be resolved on data first")
@@ -56,12 +57,12 @@ class MultiscaleGaussianKernel(Kernel):
         return GaussianKernel(np.tile(widths, n_points)), np.repeat(np.arange(n_points), widths.shape[0])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> GaussianColumns:
-        """Prepare for a fixed set of centres: as many columns a centre as there are widths, in the order of `over`."""
+        """Prepare for fixed centers, with one column per center and width, in the order of `over`."""
         kernel, numbers = self.over(centers)
         return kernel.columns(centers[numbers], dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """Ones, at every width."""
+        """Return ones, at every width."""
         return np.ones(X.shape[0])
 
 

@@ -1,4 +1,4 @@
-"""From the `kernel` and `sigma` parameters of an estimator to a kernel object."""
+"""Kernel objects from the `kernel` and `sigma` parameters of an estimator."""
 
 from typing import Any
 
@@ -28,10 +28,9 @@ NAMED: dict[str, Any] = {
 
 
 def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
-    """The kernel object that a name stands for, with width `sigma`, or the object itself, which has parameters of its
-    own.
+    """Return the kernel object for a name, with width `sigma`, or the given object, which has its own parameters.
 
-    Raises ValueError if the name is unknown, or `sigma` is given for a kernel that does not take it from here.
+    Raises ValueError if the name is unknown, or `sigma` is given for a kernel that does not use it.
     """
     if isinstance(kernel, str) and kernel in WITH_WIDTH:
         return NAMED[kernel](sigma)

@@ -1,4 +1,4 @@
-"""Kernels that are a function of the distance in widths: their width, and their blocks."""
+"""Kernels of the distance in widths."""
 
 from abc import abstractmethod
 from typing import ClassVar, Self
@@ -21,7 +21,7 @@ class RadialKernel(Kernel):
             single_width(sigma)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """With `sigma` as a number."""
+        """Return a copy with `sigma` as a number."""
         copy = super().resolved(X, sample_weight)
         copy.sigma = single_width(resolve_sigma(self.sigma, X, sample_weight, order=self._norm))
         return copy
@@ -42,10 +42,10 @@ class RadialColumns(KernelColumns):
 
     @abstractmethod
     def _finish(self, values: np.ndarray) -> np.ndarray:
-        """From -r^2/2 to the kernel, in place."""
+        """Convert -r^2/2 to the kernel, in place."""
 
     def work_space(self, n_rows: int) -> np.ndarray:
-        """The left factor of the matrix product."""
+        """Allocate the left factor of the matrix product."""
         return self._squares.work_space(n_rows)
 
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
@@ -60,12 +60,12 @@ class RadialColumns(KernelColumns):
             return self._finish(values)
         K = np.empty(values.shape, dtype=self.dtype) if out is None else out
         with np.errstate(over="ignore"):
-            K[...] = values  # rounded only now that nothing cancels any more
+            K[...] = values  # rounded last, after all cancellation
         return self._finish(K)
 
 
 def single_width(sigma: object) -> float:
-    """The one width of a kernel whose centres share it; ValueError if it is no positive finite number."""
+    """Return the one width of a kernel with a shared width; ValueError if it is not a positive finite number."""
     if isinstance(sigma, str):
         raise ValueError(f"sigma = {sigma!r} has to be resolved on data first")
     number = positive("sigma", sigma)

@@ -1,4 +1,4 @@
-"""The width that "scale" stands for."""
+"""Kernel widths for "scale"."""
 
 from collections.abc import Iterator
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from discriminants.kernels.kernel import SMALLEST, positive
 
-_ROWS = 65536  # float64 copies are made of so many rows at a time
+_ROWS = 65536  # rows per float64 copy
 
 
 def resolve_sigma(
     sigma: float | str | np.ndarray, X: np.ndarray, sample_weight: np.ndarray | None = None, *, order: int = 2
 ) -> float | np.ndarray:
-    """The width (or the widths, one a centre) that a `sigma` parameter means for the data X.
+    """Return the width (or one width per center) of a `sigma` parameter for the data X.
 
-    "scale" is the root of the summed (weighted) feature variances, 1 where X is constant: two samples then lie about
-    1.4 widths apart. With `order=1`, for city-block distances, it is the sum of the standard deviations. Raises
-    ValueError if sigma is neither "scale" nor positive and finite, or if no sample has a positive weight.
+    "scale" is the root of the summed (weighted) feature variances, 1 if X is constant: two samples are then about 1.4
+    widths apart. With `order=1`, for city-block distances, it is the sum of the standard deviations. Raises ValueError
+    if sigma is neither "scale" nor positive and finite, or if no sample has a positive weight.
     """
     if not isinstance(sigma, str):
         return positive("sigma", sigma)
@@ -24,12 +24,12 @@ def resolve_sigma(
         raise ValueError(f'sigma must be "scale" or a positive number, got {sigma!r}')
     deviations = feature_deviations(X, sample_weight)
     largest = float(deviations.max(initial=0.0))
-    # Below the smallest normal number a width has no inverse; there, too, X counts as constant.
+    # Below the smallest normal number a width has no inverse; X then also counts as constant.
     return largest * float(np.linalg.norm(deviations / largest, ord=order)) if largest >= SMALLEST else 1.0
 
 
 def feature_deviations(X: np.ndarray, sample_weight: np.ndarray | None = None) -> np.ndarray:
-    """(Weighted) standard deviations, float64 of shape (n_features,); 0 where only rounding makes a feature vary.
+    """Return (weighted) standard deviations, float64 (n_features,); 0 if a feature varies only by rounding.
 
     Raises ValueError if no sample has a positive weight.
     """
@@ -38,7 +38,7 @@ def feature_deviations(X: np.ndarray, sample_weight: np.ndarray | None = None) -
     if not total > 0.0:
         raise ValueError("the width cannot be worked out: no sample has a positive weight")
     largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-    # A power of two rounds nothing, and keeps the squares from overflow.
+    # Scaling by a power of two is exact, and prevents overflow of the squares.
     factor = 2.0 ** -float(np.clip(np.frexp(largest.max(initial=0.0))[1], -1022, 1022))
 
     def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
