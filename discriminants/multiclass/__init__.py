@@ -1,1 +1,1 @@
-"""From two classes to many: one against the rest, or one against one."""
+"""Multiclass problems by two-class machines: one against the rest, or one against one."""

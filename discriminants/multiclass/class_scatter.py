@@ -1,10 +1,10 @@
-"""Means and scatter of kernel columns within each class: all that two-class least squares on any pair needs.
+"""Means and scatter of kernel columns within each class, which suffice for two-class least squares on any pair.
 
-Two classes with targets -1 and +1 give normal equations that are sums over the classes: with S_i the scatter of the
-columns within class i, m_i their mean and n_i the number of samples, (K - 1 means')'(K - 1 means') = S_i + S_j +
-n_i n_j / (n_i + n_j) (m_j - m_i)(m_j - m_i)'. So every kernel value is computed once, though its class is in
-n_classes - 1 pairs, and a pair costs nothing that grows with the samples. They are kept for two halves of every class,
-so that outputs can be looked at where they were not learnt.
+Two classes with targets -1 and +1 give normal equations that are sums over the classes. Let S_i be the scatter of the
+columns within class i, m_i their mean and n_i the number of samples. Then (K - 1 means')'(K - 1 means') = S_i + S_j +
+n_i n_j / (n_i + n_j) (m_j - m_i)(m_j - m_i)'. Every kernel value is therefore computed once, although its class is in
+n_classes - 1 pairs, and the cost of a pair does not depend on the number of samples. The sums are stored for two halves
+of every class, so that outputs can be evaluated on samples that were not used for training.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 3e-6}  # relativ
 
 @dataclass(frozen=True)
 class PairMoments:
-    """Of the columns of the p centres of two classes, over samples of either."""
+    """Moments of the columns of the p centers of two classes, over samples of either."""
 
     counts: np.ndarray  # (2,): samples
     means: np.ndarray  # (2, p)
     scatter: np.ndarray  # (2, p, p): products of the columns less their means
 
     def system(self, rounding: float) -> GramSystem:
-        """Least squares of -1 for the first class and +1 for the second."""
+        """Return the least-squares system with -1 for the first class and +1 for the second."""
         n, harmonic = self.counts.sum(), self.counts.prod() / self.counts.sum()
         difference = self.means[1] - self.means[0]
         return GramSystem(
@@ -42,35 +42,35 @@ class PairMoments:
         )
 
     def outputs(self, weights: np.ndarray, bias: float) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances of an expansion (p,) in either class, (2,) each."""
+        """Return means and variances of an expansion (p,) in either class, (2,) each."""
         spread = np.einsum("k,ckl,l->c", weights, self.scatter, weights)
         return self.means @ weights + bias, spread / self.counts
 
 
 @dataclass(frozen=True)
 class ClassScatter:
-    """Of the columns of the centres, which belong to classes, over the two halves of the samples of every class.
+    """Moments of the columns of all centers, grouped by class, over the two halves of the samples of every class.
 
-    With m centres, P of them the most of a class, at most 16 m (m + n_classes (P + 1)) bytes.
+    With m centers, at most P per class, it takes at most 16 m (m + n_classes (P + 1)) bytes.
     """
 
     counts: np.ndarray  # (n_classes, 2): samples of each class
     means: np.ndarray  # (n_classes, 2, m): [i] are the means of all columns over the halves of class i
     # list of ndarray of shape (n_classes, 2, P_k, P_k): [k][i] is the scatter over class i of the columns of class
-    # k's centres
+    # k's centers
     within: list[np.ndarray]
-    # list of ndarray of shape (2, P_i, m): [i] is that between the columns of class i's centres and all columns,
+    # list of ndarray of shape (2, P_i, m): [i] is that between the columns of class i's centers and all columns,
     # over class i
     across: list[np.ndarray]
     rounding: float  # relative error of the kernel values
 
     def pools(self) -> list[np.ndarray]:
-        """The columns of each class's centres."""
+        """Return the columns of each class's centers."""
         ends = np.cumsum([block.shape[1] for block in self.across])
         return [np.arange(end - block.shape[1], end) for end, block in zip(ends, self.across, strict=True)]
 
     def halves(self, i: int, j: int, own: np.ndarray, other: np.ndarray) -> list[PairMoments]:
-        """Moments over the halves of the classes i and j of the columns of their centres, those of i first."""
+        """Return moments over the halves of the classes i and j, for the columns of their centers, those of i first."""
         columns = np.concatenate([own, other])
         found = []
         for half in (0, 1):
@@ -83,7 +83,7 @@ class ClassScatter:
 
 
 def joined(one: PairMoments, other: PairMoments) -> PairMoments:
-    """The moments over the samples of both."""
+    """Return the moments over the samples of both."""
     counts = one.counts + other.counts
     difference = one.means - other.means
     between = (one.counts * other.counts / counts)[:, None, None] * difference[:, :, None] * difference[:, None]
@@ -99,10 +99,10 @@ def class_scatter(
     pool_sizes: np.ndarray,
     workers: Workers,
 ) -> Iterator[ClassScatter | None]:
-    """The scatter within every class, after a None for each class done, one class a task.
+    """Yield None after each class, then the scatter within every class; one class per task.
 
-    `members` has the rows of each class, of which the halves are the first and the second: neighbours in time are not
-    in both. A task holds 8 bytes times its samples times the centres, which come class after class, `pool_sizes` of
+    `members` has the rows of each class. The two halves are its first and second half, so that neighbors in time are
+    not in both. A task takes 8 bytes times its samples times the centers, which are ordered by class, `pool_sizes` of
     each.
     """
     means, across = [], []

@@ -1,8 +1,7 @@
-"""From the outputs of all pairs of classes to posteriors: Gaussian densities, Bayes' rule, pairwise coupling.
+"""Class posteriors from the outputs of all pairs of classes: Gaussian densities, Bayes' rule, pairwise coupling.
 
-What `GaussianOutputModel` and `couple` do one after the other for a pair is done here for all pairs of a block at once.
-The log odds of a pair are a quadratic in its output (two normal densities), and their exponential is all that the
-coupling needs of them.
+This module combines `GaussianOutputModel` and `couple` for all pairs of a block at once. The log odds of a pair are a
+quadratic in its output (two normal densities), and the coupling needs only their exponential.
 """
 
 from typing import NamedTuple, Self
@@ -19,10 +18,10 @@ _MIN_DEVIATION = 1e-3  # of an output within a class, relative to its root mean 
 
 
 class GaussianPairs(NamedTuple):
-    """Densities of the outputs of all pairs, ready for many samples.
+    """Densities of the outputs of all pairs, prepared for many samples.
 
-    The output of a pair is d; u = scale d + offset has the two class means on either side of zero and about unit size,
-    so that nothing cancels in single precision. Log odds of the first class are c0 + c1 u + c2 u^2.
+    The output of a pair is d. u = scale d + offset has the two class means on either side of zero and about unit size,
+    so single precision does not cancel. Log odds of the first class are c0 + c1 u + c2 u^2.
     """
 
     scale: np.ndarray  # (n_classes, n_classes), symmetric
@@ -31,11 +30,12 @@ class GaussianPairs(NamedTuple):
 
     @classmethod
     def of(cls, means: np.ndarray, variances: np.ndarray, log_priors: np.ndarray) -> Self:
-        """From the means and variances (2, n_pairs) of the first and the second class of every pair, pairs in the order
-        (0, 1), (0, 2), ..., and the classes' log priors (n_classes,); float64.
+        """Compute the pairs from means and variances (2, n_pairs) of the first and the second class of every pair.
+
+        Pairs are in the order (0, 1), (0, 2), ...; `log_priors` (n_classes,) are those of the classes; all are float64.
         """
         n_classes = log_priors.shape[0]
-        variances = floored(variances, means)  # those of a file may be anything
+        variances = floored(variances, means)  # a file may contain any value
         first, second = np.triu_indices(n_classes, 1)
         centre, half = means.mean(axis=0), 0.5 * (means[1] - means[0])
         scale = 1.0 / np.sqrt(half**2 + variances.mean(axis=0))
@@ -49,20 +49,21 @@ class GaussianPairs(NamedTuple):
         return cls(square[0], square[1], odds)
 
     def astype(self, dtype: np.dtype | type) -> Self:
-        """In another float type."""
+        """Convert to another float type."""
         return type(self)(*(part.astype(dtype) for part in self))
 
 
 def floored(variances: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Variances (2, n_pairs) that are no less than a small part of the output's mean square about its centre."""
+    """Bound variances (2, n_pairs) below by a small fraction of the output's mean square about its center."""
     spread = variances.mean(axis=0) + 0.25 * (means[1] - means[0]) ** 2
     return np.maximum(variances, np.maximum(_MIN_DEVIATION**2 * spread, _MIN_VARIANCE))
 
 
 def coupled(parts: np.ndarray, pairs: GaussianPairs) -> np.ndarray:
-    """Natural log posteriors, (n_samples, n_classes), before they are normalized: the logarithm of (4.8).
+    """Return natural log posteriors, (n_samples, n_classes), before normalization: the logarithm of (4.8).
 
     parts[i, j] + parts[j, i] + pairs.offset[i, j] is u of the pair (i, j), for each of n_samples; parts are
+    overwritten.
     overwritten.
     """
     denominators = np.ones((parts.shape[0], parts.shape[2]), dtype=parts.dtype)
@@ -79,7 +80,7 @@ def coupled(parts: np.ndarray, pairs: GaussianPairs) -> np.ndarray:
 
 
 def normalized(scores: np.ndarray) -> np.ndarray:
-    """Less the logarithm of the sum of the exponentials of every row."""
+    """Subtract the log of the sum of exponentials from every row."""
     scores = scores - scores.max(axis=1, keepdims=True)
     scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
     return scores
@@ -87,7 +88,7 @@ def normalized(scores: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
 def _add_odds(parts: np.ndarray, offset: np.ndarray, odds: np.ndarray, denominators: np.ndarray) -> None:
-    """denominators[i] += P(j)/P(i) and denominators[j] += P(i)/P(j) for every pair (i, j) of classes."""
+    """Add P(j)/P(i) to denominators[i] and P(i)/P(j) to denominators[j] for every pair (i, j) of classes."""
     n_classes = denominators.shape[0]
     for i in range(n_classes):
         for j in range(i + 1, n_classes):
@@ -98,7 +99,7 @@ def _add_odds(parts: np.ndarray, offset: np.ndarray, odds: np.ndarray, denominat
             _add_inverse(denominators[i], u)
 
 
-# Loops of one or two arrays: over more of them the compiler guards against aliasing and gives up vectors.
+# Loops over one or two arrays: with more, the compiler guards against aliasing and does not vectorize.
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
 def _add(to: np.ndarray, values: np.ndarray) -> None:
     for t in range(to.shape[0]):

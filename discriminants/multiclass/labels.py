@@ -1,4 +1,4 @@
-"""From class labels of any kind to class numbers."""
+"""Class numbers from class labels of any type."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 def distinct_classes(labels: Any) -> np.ndarray:
-    """Sorted distinct labels; ValueError if they cannot be ordered, as strings beside numbers, or are all the same."""
+    """Return sorted distinct labels; ValueError if all are equal or cannot be ordered, such as strings and numbers."""
     try:
         classes = np.unique(np.asarray(labels))
     except TypeError as error:
@@ -19,7 +19,7 @@ def distinct_classes(labels: Any) -> np.ndarray:
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes (n_classes,), sorted, and the number of each sample's class (n_samples,).
+    """Return the sorted classes (n_classes,), and the number of each sample's class (n_samples,).
 
     Raises ValueError if there are fewer than two classes, or the labels are continuous or cannot be ordered.
     """
@@ -29,9 +29,9 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def announced_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
-    """The classes of a stream: those that its first call of `partial_fit` gives, and no others later.
+    """Return the classes of a stream, as given in its first call of `partial_fit`.
 
-    `known` are those of the calls before. Raises ValueError if the first call gives none, or a later one gives others.
+    `known` are those of the earlier calls. Raises ValueError if the first call gives none, or a later one gives others.
     """
     if given is None:
         if known is None:
@@ -44,9 +44,9 @@ def announced_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
 
 
 def codes_among(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The number of each sample's class among sorted classes that are known, shape (n_samples,).
+    """Return the number of each sample's class among the given sorted classes, shape (n_samples,).
 
-    Raises ValueError if a label is not among them, or they are continuous.
+    Raises ValueError if a label is not among them, or if labels are continuous.
     """
     check_classification_targets(y)
     strangers = np.setdiff1d(y, classes)

@@ -1,4 +1,4 @@
-"""One output a class against the rest, targets +-1: what the least-squares classifiers share."""
+"""Base of the least-squares classifiers, with one output per class against the rest and targets +-1."""
 
 from typing import Self
 
@@ -14,13 +14,13 @@ from discriminants.util.expansion import FLOATS, KernelExpansion
 
 @estimator
 class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
-    """Base of the classifiers by least squares: a subclass gives `_fit_targets(X, targets)`, which stores the
+    """Base of the least-squares classifiers; a subclass implements `_fit_targets(X, targets)`, which stores the
     expansion.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (m, n_outputs)
-        One output for two classes, else one a class.
+        One output for two classes, else one per class.
     classes_ : ndarray of shape (n_classes,)
     posterior_ : fitted output model
     """
@@ -28,7 +28,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     posterior: str = parameter(set(POSTERIORS), default="multinomial")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the outputs, then the posterior model on the outputs of the training samples.
+        """Fit the outputs, then the posterior model on the outputs of the training samples.
 
         Raises
         ------
@@ -44,33 +44,34 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         return self
 
     def _targets(self, codes: np.ndarray) -> np.ndarray:
-        """Targets (n_samples, n_outputs) of samples with these class numbers."""
+        """Return targets (n_samples, n_outputs) of samples with these class numbers."""
         return one_vs_rest_targets(codes, self.classes_.shape[0])
 
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
-        """Fit the posterior model, once the expansion stands."""
+        """Fit the posterior model, after the expansion."""
         self._fit_posterior(self._outputs(X), codes)
 
     def _fit_posterior(self, outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> None:
-        """The posterior model on outputs all known at once; "auto" is then "multinomial"."""
+        """Fit the posterior model to complete outputs; "auto" is then "multinomial"."""
         name = "multinomial" if self.posterior == "auto" else self.posterior
         even = {"even_at_zero": True} if self._sets_thresholds() and name != "gaussian" else {}
         self.posterior_ = POSTERIORS[name]().fit(self._posterior_inputs(outputs), codes, weight, **even)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
-        """Learn to give `targets` (n_samples, n_outputs) for the checked X."""
+        """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X."""
         raise NotImplementedError
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Outputs of shape (n_samples, n_classes), or (n_samples,) for two classes, positive for the second."""
+        """Return outputs of shape (n_samples, n_classes), or (n_samples,) for two classes, positive for the second."""
         scores = self._class_scores(self._outputs(self._checked(X)))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Of three classes or more that of the largest posterior, if these are multinomial; else of the largest output.
+        """Return the class with the largest output; with three or more classes and multinomial posteriors, the most
+        probable.
 
-        A class that lies between two others may have the largest output nowhere (Hastie et al. 2009, section 4.2); the
-        multinomial layer sees that from the outputs of the others.
+        A class between two others may have the largest output nowhere (Hastie et al. 2009, section 4.2). The
+        multinomial layer can predict it from the outputs of the others.
         """
         outputs = self._outputs(self._checked(X))
         if self._posteriors_decide():
@@ -78,32 +79,32 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         return self.classes_[winners(self._class_scores(outputs))]
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
-        """Natural log posteriors by the posterior model, shape (n_samples, n_classes)."""
+        """Return natural log posteriors by the posterior model, shape (n_samples, n_classes)."""
         X = self._checked(X)
         return self.posterior_.predict_log_proba(self._posterior_inputs(self._outputs(X)))
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        """Return posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
 
     def _sets_thresholds(self) -> bool:
-        """Whether zero is where an output parts its classes best, so that of two both are equally probable there."""
+        """Whether zero is the best threshold of an output, at which two classes are equally probable."""
         return False
 
     def _posteriors_decide(self) -> bool:
         return len(self.classes_) > 2 and isinstance(self.posterior_, LogisticOutputModel)
 
     def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
-        """What the classes are compared by, shape (n_samples, n_classes), or (n_samples, 1) for two classes."""
+        """Return scores that compare the classes, (n_samples, n_classes), or (n_samples, 1) for two classes."""
         return outputs
 
     def _posterior_inputs(self, outputs: np.ndarray) -> np.ndarray:
-        """What the posterior model sees, of the shape of the class scores."""
+        """Return inputs of the posterior model, with the shape of the class scores."""
         return unit_length_outputs(outputs, self.dual_coef_)
 
 
 def one_vs_rest_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """+1 for the class, -1 for the rest, int8 (n_samples, n_classes), or (n_samples, 1) for two classes."""
+    """Return +1 for the class and -1 for the rest, int8 (n_samples, n_classes), or (n_samples, 1) for two classes."""
     if n_classes == 2:
         return np.where(codes == 1, 1, -1).astype(np.int8)[:, None]
     targets = np.full((codes.shape[0], n_classes), -1, dtype=np.int8)
@@ -112,5 +113,5 @@ def one_vs_rest_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def winners(outputs: np.ndarray) -> np.ndarray:
-    """Class numbers with the largest of (n_samples, n_outputs) outputs; one output is that of class 1 against 0."""
+    """Return class numbers with the largest of (n_samples, n_outputs) outputs; one output is for class 1 against 0."""
     return (outputs[:, 0] > 0).astype(np.intp) if outputs.shape[1] == 1 else outputs.argmax(axis=1)

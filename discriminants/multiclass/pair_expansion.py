@@ -1,4 +1,4 @@
-"""Kernel expansions of all pairs of classes in which the pair (i, j) has centres of the classes i and j alone."""
+"""Kernel expansions of all pairs of classes, in which the pair (i, j) has only centers of the classes i and j."""
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -9,30 +9,31 @@ from discriminants.util.expansion import KernelExpansion
 from discriminants.util.prepared import Prepared
 
 BLOCK_ROWS = 128
-_PART_BYTES = 64 << 20  # most of the outputs of all pairs of a block
+_PART_BYTES = 64 << 20  # maximum memory of the outputs of all pairs of a block
 _PREPARED: "Prepared[tuple[KernelColumns, GaussianPairs, PoolWeights]]" = Prepared()
 
 
 class PairExpansion(ClassifierMixin, KernelExpansion):
-    """Outputs of all pairs, their posteriors by normal densities, and those of the classes by coupling.
+    """Outputs of all pairs, with pair posteriors by normal densities and class posteriors by coupling.
 
-    A centre belongs to a class and takes part in that class's n_classes - 1 pairs. So the weights are an array of
-    (n_centers, n_classes), and the outputs of all pairs come of one small matrix product a class: the part that the
-    centres of class i have in the pairs (i, j), for all j.
+    A center belongs to a class and is used in the n_classes - 1 pairs of that class. The weights are therefore an array
+    of (n_centers, n_classes). The outputs of all pairs need one small matrix product per class: the part of the centers
+    of class i in the pairs (i, j), for all j.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     basis_centers_ : ndarray of shape (n_centers, n_features)
-        Class after class.
+        The centers, class by class.
     pool_sizes_ : ndarray of int of shape (n_classes,)
-        Centres of each class.
+        Number of centers of each class.
     dual_coef_ : ndarray of shape (n_centers, n_classes)
-        Weight of a centre of class i in the pair of i and j, at j; zero at i.
+        Weight of a center of class i in the pair of i and j, at j; zero at i.
     intercept_ : ndarray of shape (n_pairs,)
-        In the order (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers, as everything of pairs.
+        Bias of each pair, in the order (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers. Other
+        attributes of pairs have the same order.
     means_, variances_ : ndarray of shape (2, n_pairs)
-        Of the output of each pair in its first class and in its second.
+        Mean and variance of the output of each pair in its first class and in its second.
     class_log_prior_ : ndarray of shape (n_classes,)
     """
 
@@ -43,25 +44,27 @@ class PairExpansion(ClassifierMixin, KernelExpansion):
     class_log_prior_: np.ndarray
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class with the largest posterior."""
+        """Return the class with the largest posterior."""
         scores = self._scores(self._checked(X))
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """The logarithm of (4.8), (n_samples, n_classes); of two classes the log odds of the second, (n_samples,)."""
+        """Return the logarithm of (4.8), (n_samples, n_classes); for two classes the log odds of the second,
+        (n_samples,).
+        """
         scores = self._scores(self._checked(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
-        """Natural log posteriors, float32 where X is float32, else float64, shape (n_samples, n_classes)."""
+        """Return natural log posteriors, float32 if X is float32, else float64, shape (n_samples, n_classes)."""
         return normalized(self._scores(self._checked(X)))
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        """Return posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        """The logarithm of (4.8) for checked X."""
+        """Return the logarithm of (4.8) for checked X."""
         n_classes = self.classes_.shape[0]
         columns, pairs, weights = self._prepared(X.dtype)
         block = max(1, min(BLOCK_ROWS, _PART_BYTES // (n_classes**2 * X.dtype.itemsize)))
@@ -75,7 +78,7 @@ class PairExpansion(ClassifierMixin, KernelExpansion):
         return scores
 
     def _prepared(self, dtype: np.dtype) -> "tuple[KernelColumns, GaussianPairs, PoolWeights]":
-        """The kernel for the centres, the pairs, and the weights in their units; utterances come a few at a time."""
+        """Return the cached kernel columns, pairs, and scaled weights, because utterances come a few at a time."""
         of_pairs = (self.intercept_, self.means_, self.variances_, self.class_log_prior_)
         made_of = (self.kernel_, *vars(self.kernel_).values(), self.basis_centers_, self.dual_coef_, *of_pairs)
 
@@ -92,18 +95,18 @@ class PairExpansion(ClassifierMixin, KernelExpansion):
 
 
 class PoolWeights:
-    """Weights (n_classes, n_centers) of centres that belong to classes, cut into one matrix a class."""
+    """Weights (n_classes, n_centers) of centers that belong to classes, split into one matrix per class."""
 
     def __init__(self, weights: np.ndarray, pool_sizes: np.ndarray) -> None:
         ends = np.cumsum(pool_sizes)
         self._pools = [slice(end - size, end) for end, size in zip(ends, pool_sizes, strict=True)]
         self._weights = [np.ascontiguousarray(weights[:, pool]) for pool in self._pools]
         self._stacked = None
-        if (pool_sizes == pool_sizes[0]).all():  # one call in place of many
+        if (pool_sizes == pool_sizes[0]).all():  # one call instead of many
             self._stacked, self._weights = np.stack(self._weights), []
 
     def parts(self, K: np.ndarray, out: np.ndarray) -> None:
-        """out[i, j, t] is what the centres of class i add to the pair of i and j, for K of (n_samples, n_centers)."""
+        """Write to out[i, j, t] the part of class i's centers in the pair of i and j; K is (n_samples, n_centers)."""
         if self._stacked is not None:
             n_classes, _, size = self._stacked.shape
             np.matmul(self._stacked, K.reshape(-1, n_classes, size).transpose(1, 2, 0), out=out)

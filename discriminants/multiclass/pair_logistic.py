@@ -1,4 +1,4 @@
-"""Logistic regression of a pair of classes on the kernel values of their centres, by Newton's method."""
+"""Logistic regression of a pair of classes on the kernel values of their centers, by Newton's method."""
 
 from collections.abc import Callable
 
@@ -7,22 +7,22 @@ from scipy.linalg import blas
 from scipy.special import expit
 
 _MAX_STEPS = 30
-_TOLERANCE = 1e-4  # fall of the objective, relative, that ends the descent
+_TOLERANCE = 1e-4  # relative decrease of the objective that ends the descent
 _HALVINGS = 10
-_RIDGE = 1e-7  # relative, on the diagonal of the Hessian: samples that are told surely have hardly a curvature
-_MIN_CURVATURE = 0.01  # of the largest: samples below it are left out of the Hessian, not of the gradient
+_RIDGE = 1e-7  # relative, on the diagonal of the Hessian: confidently classified samples have almost no curvature
+_MIN_CURVATURE = 0.01  # of the largest: samples below it are omitted from the Hessian, not from the gradient
 
 
 def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights (m,) and bias of the smallest sum of log(1 + exp(-t f)) + w' P w / 2, f = K w + b, for targets t of -1 or
-    +1.
+    """Return weights (m,) and bias that minimize the sum of log(1 + exp(-t f)) + w' P w / 2 for targets t of -1 or +1.
 
-    Newton's method (iteratively reweighted least squares: Hastie, Tibshirani and Friedman 2009, 4.4.1). The objective
-    along a step costs no product: steps are halved until it falls, so it never rises, and doubled while that helps, as
-    pairs that hardly overlap want outputs far beyond those of the first steps. `penalty` is P, positive semidefinite.
+    f = K w + b; `penalty` is P, positive semidefinite. The method is Newton's (iteratively reweighted least squares:
+    Hastie, Tibshirani and Friedman 2009, 4.4.1). The objective along a step needs no product. Steps are halved until it
+    decreases, so it never rises. They are doubled while that helps, because pairs with little overlap have outputs far
+    beyond those of the first steps.
     """
     columns = np.hstack([K, np.ones((K.shape[0], 1))])
-    single = columns.astype(np.float32)  # for the Hessian, which only points the way: its product takes the time
+    single = columns.astype(np.float32)  # for the Hessian, which only sets the direction but takes most of the time
     P = np.pad(penalty, (0, 1))
     theta, outputs = np.zeros(columns.shape[1]), np.zeros(columns.shape[0])
 
@@ -52,7 +52,7 @@ def _hessian(single: np.ndarray, curvatures: np.ndarray, P: np.ndarray) -> np.nd
 
 
 def _line_search(objective: Callable[[float], float], start: float) -> tuple[float, float]:
-    """Length of a step, a power of two, and the objective there; 0 and `start` where no length that was tried helps."""
+    """Return a step length, a power of two, and the objective there; 0 and `start` if no tested length helps."""
     length, value = 1.0, objective(1.0)
     if value > start:
         for _ in range(_HALVINGS):

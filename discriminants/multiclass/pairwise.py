@@ -1,4 +1,4 @@
-"""One classifier for every pair of classes, and three ways to combine them."""
+"""One classifier for every pair of classes, with three ways to combine them."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -29,30 +29,31 @@ def _has_scores(self: "PairwiseClassifier") -> bool:
 
 @estimator
 class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """One-vs-one classification over any binary classifier: n_classes (n_classes - 1) / 2 estimators, each trained
-    on the samples of its two classes alone.
+    """One-vs-one classification with any binary classifier, one estimator per pair of classes.
+
+    There are n_classes (n_classes - 1) / 2 estimators, each trained on the samples of its two classes.
 
     Parameters
     ----------
     estimator : classifier with `decision_function` or `predict_proba`
-        Cloned for every pair; it sees the labels 0 (the class earlier in `classes_`) and 1.
+        Cloned for every pair; its labels are 0 (the class earlier in `classes_`) and 1.
     combine : {"voting", "coupling", "dag"}
-        How the pairs make a class. "voting": the class that wins most pairs; equal votes are decided by the sum of
-        the decision values (of the probabilities less a half where the estimator has no `decision_function`), and
-        equal sums by the order of `classes_`. "coupling": the largest posterior of `predict_proba`. "dag": the
-        decision directed acyclic graph of Platt et al. 2000: starting from all classes in order, the first left is
-        compared with the last left and the loser struck out; n_classes - 1 evaluations a sample instead of all
-        pairs, and each estimator is evaluated only on the samples that reach it.
+        Combination of the pairs. "voting" predicts the class that wins most pairs. Ties are broken by the sum of the
+        decision values (of the probabilities less 0.5 if the estimator has no `decision_function`), and then by the
+        order of `classes_`. "coupling" predicts the largest posterior of `predict_proba`. "dag" is the decision
+        directed acyclic graph of Platt et al. 2000: starting from all classes in order, the first and the last
+        remaining class are compared and the loser is removed. This takes n_classes - 1 evaluations per sample instead
+        of all pairs, and each estimator is evaluated only on the samples that reach it.
     n_jobs : int, optional
-        Pairs trained at the same time, as in joblib.
+        Number of pairs trained in parallel, as in joblib.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     estimators_ : list of fitted classifiers
-        In the order of the pairs (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers.
+        Estimators in the order of the pairs (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers.
     pair_samples_ : list of ndarray, or None
-        Training rows of each pair, where the estimator takes kernel values; otherwise None.
+        Training rows of each pair, if the estimator takes kernel values; otherwise None.
     n_features_in_ : int
 
     References
@@ -82,13 +83,13 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Sparse, or with missing values, where the estimator takes such.
+            Sparse, or with missing values, if the estimator supports them.
 
         Raises
         ------
         ValueError
-            For fewer than two classes, coupling with an estimator without `predict_proba`, or what the estimator
-            refuses, NaN and infinity included.
+            For fewer than two classes, coupling with an estimator without `predict_proba`, or values that the estimator
+            rejects, including NaN and infinity.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, **self._accepted())
@@ -111,7 +112,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class, by `combine`."""
+        """Return the class, by `combine`."""
         X = self._checked(X)
         match self.combine:
             case "voting":
@@ -124,24 +125,24 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @available_if(_has_scores)
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Votes, plus the sum of the decision values brought into (-1/3, 1/3); only where `combine` is "voting".
+        """Return votes plus the sum of the decision values scaled to (-1/3, 1/3); only if `combine` is "voting".
 
-        Shape (n_samples, n_classes), or for two classes (n_samples,), then the decision values themselves,
-        positive for the second class.
+        Shape (n_samples, n_classes), or for two classes (n_samples,): the decision values themselves, positive for the
+        second class.
         """
         scores = self._votes(self._checked(X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @available_if(_has_posteriors)
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
-        """Natural log posteriors by pairwise coupling, whatever `combine`; shape (n_samples, n_classes)."""
+        """Return natural log posteriors by pairwise coupling for any `combine`, shape (n_samples, n_classes)."""
         X = self._checked(X)
         log_proba = self._coupled(X).astype(np.float32 if X.dtype == np.float32 else np.float64)
         return np.where(np.exp(log_proba) < 1, log_proba, 0)  # the log of a posterior that rounds to one is zero
 
     @available_if(_has_posteriors)
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Posteriors by pairwise coupling, whatever `combine`; shape (n_samples, n_classes), rows sum to one.
+        """Return posteriors by pairwise coupling for any `combine`, shape (n_samples, n_classes); rows sum to one.
 
         See Also
         --------
@@ -150,7 +151,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def _accepted(self) -> dict[str, Any]:
-        """What `validate_data` may let through: what the estimator takes."""
+        """Return the options of `validate_data` for inputs that the estimator supports."""
         inner = get_tags(self.estimator).input_tags
         return {"accept_sparse": "csr" if inner.sparse else False, "ensure_all_finite": not inner.allow_nan}
 
@@ -162,18 +163,18 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return list(combinations(range(self.classes_.shape[0]), 2))
 
     def _columns(self, X: np.ndarray, pair: int) -> np.ndarray:
-        """What the estimator of a pair sees of X."""
+        """Return the part of X for the estimator of a pair."""
         return X if self.pair_samples_ is None else X[:, self.pair_samples_[pair]]
 
     def _decisions(self, X: np.ndarray, pair: int) -> np.ndarray:
-        """Positive for the second class of the pair."""
+        """Return decision values, positive for the second class of the pair."""
         estimator = self.estimators_[pair]
         if hasattr(estimator, "decision_function"):
             return np.asarray(estimator.decision_function(self._columns(X, pair)), dtype=np.float64)
         return np.asarray(estimator.predict_proba(self._columns(X, pair))[:, 1], dtype=np.float64) - 0.5
 
     def _votes(self, X: np.ndarray) -> np.ndarray:
-        """Scores (n_samples, n_classes), or (n_samples, 1) for two classes."""
+        """Return scores (n_samples, n_classes), or (n_samples, 1) for two classes."""
         pairs = self._pairs()
         if len(pairs) == 1:
             return self._decisions(X, 0)[:, None]
@@ -196,7 +197,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             yield i, j, pairwise_log_odds(posteriors[:, 0], posteriors[:, 1])
 
     def _walk(self, X: np.ndarray) -> np.ndarray:
-        """Class numbers by the decision graph; a node is the pair of the first and the last class left."""
+        """Return class numbers from the decision graph; a node is the pair of the first and last remaining class."""
         number = {pair: k for k, pair in enumerate(self._pairs())}
         n_classes = self.classes_.shape[0]
         first = np.zeros(X.shape[0], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""From the posteriors of all pairs of classes to those of the classes."""
+"""Class posteriors from the posteriors of all pairs of classes."""
 
 from collections.abc import Iterable
 
@@ -8,18 +8,18 @@ _SMALLEST = np.finfo(np.float64).tiny
 
 
 def pairwise_log_odds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """log(first / second) of the two probabilities of a pair, finite also where one is zero."""
+    """Return log(first / second) of the two probabilities of a pair, finite even if one is zero."""
     first, second = (np.maximum(np.asarray(p, dtype=np.float64), _SMALLEST) for p in (first, second))
     return np.log(first) - np.log(second)
 
 
 def couple(pairs: Iterable[tuple[int, int, np.ndarray]], n_samples: int, n_classes: int) -> np.ndarray:
-    """Natural log posteriors (n_samples, n_classes) by pairwise coupling (Price et al. 1995; Andelic 2007, 4.8).
+    """Return natural log posteriors (n_samples, n_classes) by pairwise coupling (Price et al. 1995; Andelic 2007, 4.8).
 
     P(i | x) = 1 / (sum over j != i of 1/nu_ij - (T - 2)), nu_ij = P(i | x, i or j), T the number of classes, then
-    normalized over the classes. As 1/nu_ij = 1 + nu_ji/nu_ij, the denominator is 1 + the sum of the odds against i,
-    which loses no digits and is summed in logarithms here. `pairs` yields (i, j, log(nu_ij / nu_ji)) for each pair
-    once.
+    normalized over the classes. Because 1/nu_ij = 1 + nu_ji/nu_ij, the denominator is 1 + the sum of the odds against
+    i. This form loses no digits and is summed in logarithms here. `pairs` yields (i, j, log(nu_ij / nu_ji)) for each
+    pair once.
     """
     log_denominators = np.zeros((n_classes, n_samples))
     for i, j, log_odds in pairs:

@@ -1,4 +1,4 @@
-"""One-vs-rest targets of many samples without a matrix of them."""
+"""One-vs-rest targets of many samples, without a stored matrix."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 
 @dataclass(frozen=True)
 class OneVsRestTargets:
-    """+1 for a sample's class, -1 for the rest; two classes have one target. Rows become an array when asked to."""
+    """+1 for a sample's class, -1 for the rest; two classes have one target. Converted to arrays on demand."""
 
     codes: np.ndarray  # int (n_samples,): class numbers
     n_classes: int
@@ -23,7 +23,7 @@ class OneVsRestTargets:
         return targets if dtype is None else targets.astype(dtype)
 
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
-        """weight @ targets, of shape (n_targets,)."""
+        """Return weight @ targets, of shape (n_targets,)."""
         own = np.bincount(self.codes, weight, self.n_classes)
         sums = 2.0 * own - weight.sum()
         return sums[1:] if self.n_classes == 2 else sums

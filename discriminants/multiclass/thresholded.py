@@ -1,4 +1,4 @@
-"""One-vs-rest outputs with thresholds of their own, set on outputs of training or of held-out samples."""
+"""One-vs-rest outputs with separate thresholds, fitted to outputs of training or of held-out samples."""
 
 from typing import Any
 
@@ -11,34 +11,36 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.util.estimator import estimator, field, parameter
 
 _FOLDS = 5
-_MIN_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
+_MIN_LEFT_OUT = 10  # samples of a class; with fewer, each one changes its class's outputs too much
 
 
 @estimator
 class ThresholdedClassifier(OneVsRestClassifier):
-    """Base of the Fisher discriminants: what least squares takes as bias parts the classes badly where they are
-    unequal or not normal, so that a threshold is set afterwards (Mika 2002, sections 5.2.1 and 5.3.2).
+    """Base of the Fisher discriminants, with thresholds fitted after the directions.
+
+    The bias of least squares separates classes badly if they are unequal or not normal (Mika 2002, sections 5.2.1 and
+    5.3.2).
 
     Parameters
     ----------
     threshold : {"least_squares", "least_error", "soft_margin"}
-        Where an output is zero: the bias of least squares; least errors, then widest gap; or the support vector
-        machine on the one output (`discriminants.fisher.thresholds`). Of two classes both are equally probable at
-        either of the latter thresholds, but by posterior "gaussian".
+        Threshold at which an output is zero: the bias of least squares; least errors, then widest gap; or the support
+        vector machine on the one output (`discriminants.fisher.thresholds`). At either of the latter two, two classes
+        are equally probable, except with posterior "gaussian".
     calibrate_on : {"training", "held_out"}
-        Outputs that the threshold and the posterior model are fitted to. "training": those of the training samples,
-        which part the classes better than those of new samples do, so that posteriors come out too sure and thresholds
-        too near the smaller class. "held_out": those of samples held out in five folds. "leave_one_out": those of each
-        sample by the model of all others, in closed form. "leave_label_out": the same, with the sample's kernel column
-        among the others'. "auto": "leave_one_out" where the solver is "direct", but "training" for classes of fewer
-        than ten samples, of which one sample is too large a part.
+        Outputs to which the threshold and the posterior model are fitted. "training": outputs of the training samples.
+        They separate the classes better than those of new samples, so posteriors are overconfident and thresholds too
+        near the smaller class. "held_out": outputs of samples held out in five folds. "leave_one_out": the output of
+        each sample by the model of all others, in closed form. "leave_label_out": the same, but the sample's kernel
+        column stays. "auto": "leave_one_out" if the solver is "direct", but "training" for classes of fewer than ten
+        samples, because one sample is too large a part of them.
     """
 
     kernel: Any = "gaussian"
     sigma: Any = "scale"
     threshold: str = parameter({"least_squares", *THRESHOLDS}, default="least_squares")
     calibrate_on: str = parameter({"training", "held_out"}, default="training")
-    solver: str = field(default="direct", init=False)  # a parameter of some
+    solver: str = field(default="direct", init=False)  # a parameter of some subclasses
 
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         if self.calibrate_on == "held_out":
@@ -48,12 +50,12 @@ class ThresholdedClassifier(OneVsRestClassifier):
         self._fit_calibration(outputs, codes, targets, None)
 
     def _leaves_one_out(self) -> bool:
-        """Whether the outputs of samples left out, in closed form, are wanted, and the solver has them."""
+        """Whether closed-form leave-one-out outputs are requested and supported by the solver."""
         asked = self.calibrate_on in ("leave_one_out", "leave_label_out")
         return asked or (self.calibrate_on == "auto" and self.solver == "direct")
 
     def _small_classes_kept(self, outputs: np.ndarray, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Outputs of samples left out, where "auto" has plain ones for classes that are too small to leave one out."""
+        """Return leave-one-out outputs, but with "auto" training outputs for classes too small for it."""
         small = np.bincount(codes)[codes] < _MIN_LEFT_OUT
         if self.calibrate_on != "auto" or not small.any():
             return outputs
@@ -64,7 +66,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
     def _fit_calibration(
         self, outputs: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
     ) -> None:
-        """Set thresholds and posterior model by these outputs, of samples that count as their weight says."""
+        """Fit thresholds and posterior model to these outputs, weighted by `weight`."""
         if self.threshold != "least_squares":
             shift = np.array([self._shift(outputs[:, s], targets[:, s], weight) for s in range(targets.shape[1])])
             self.intercept_ = (self.intercept_ - shift).astype(self.intercept_.dtype)
@@ -75,29 +77,29 @@ class ThresholdedClassifier(OneVsRestClassifier):
         return self.threshold != "least_squares"
 
     def _posteriors_decide(self) -> bool:
-        """Not where thresholds were asked for."""
+        """False if thresholds were requested."""
         return not self._sets_thresholds() and super()._posteriors_decide()
 
     def _shift(self, output: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> float:
-        """The threshold of one output, on the samples of which it has a target."""
+        """Return the threshold of one output, from the samples that have a target for it."""
         message = target != 0
         counts = None if weight is None else weight[message]
         return float(THRESHOLDS[self.threshold](output[message], target[message] > 0, counts))
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Outputs of the training samples, shape (n_samples, n_outputs); with leave-one-out those of the others."""
+        """Return (leave-one-out) outputs of the training samples, shape (n_samples, n_outputs)."""
         return self._outputs(X)
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> Any:
-        """As `_fit_targets`; a subclass whose `fit` takes weights learns with them."""
+        """Call `_fit_targets`; a subclass whose `fit` takes weights uses them."""
         self._fit_targets(X, targets)
 
     def _held_out_outputs(
         self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
     ) -> np.ndarray:
-        """Outputs of every sample by a model of the other four fifths, with the kernel of this one.
+        """Return outputs of every sample by a model of the other four fifths, with the kernel of this one.
 
-        With weights, `codes` and the outputs are those of the samples whose weight is not zero.
+        With weights, `codes` and the outputs are those of the samples with nonzero weight.
         """
         rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
         fold = np.full(X.shape[0], -1)
@@ -115,9 +117,9 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
 
 def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
-    """The fold of every sample, int (n_samples,): each class is spread over the folds as evenly as can be.
+    """Return the fold of every sample, int (n_samples,), with each class spread as evenly as possible.
 
-    Raises ValueError if a class has one sample only.
+    Raises ValueError if a class has only one sample.
     """
     counts = np.bincount(codes)
     if counts[counts > 0].min() < 2:
