@@ -1,1 +1,1 @@
-"""What the learners share: bases, checks, files, threads."""
+"""Utilities shared by the learners: bases, checks, files, threads."""

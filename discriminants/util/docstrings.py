@@ -1,4 +1,4 @@
-"""Docstrings completed from those of base classes and from shared descriptions, as matplotlib interpolates them."""
+"""Completion of docstrings from base classes and shared descriptions, similar to matplotlib's interpolation."""
 
 from collections.abc import Iterable, Sequence
 from inspect import Parameter, cleandoc
@@ -29,7 +29,7 @@ posterior : {"gaussian", "platt", "multinomial"}
 random_state : int, RandomState or None
     Seed or generator of the random numbers.
 """
-"""Parameters that mean the same in classes without a common base."""
+"""Parameters with the same meaning in classes without a common base."""
 
 SHARED_BY_FITS = """
 Parameters
@@ -56,7 +56,7 @@ _REFERENCES = {
 
 
 class _Entry(NamedTuple):
-    """Names that share a type and a text."""
+    """Names with the same type and text."""
 
     names: list[str]
     kind: str
@@ -64,11 +64,11 @@ class _Entry(NamedTuple):
 
 
 def completed(docs: Sequence[str | None], parameters: Iterable[Parameter]) -> str:
-    """The first docstring, with the entries that it lacks from the following ones, and with defaults of parameters.
+    """Return the first docstring, completed with entries of the following ones and with defaults of parameters.
 
     An entry without text inherits it; one without a type adds its text to the inherited one. References come from the
-    first docstring that has some, and from citations of the works in `_REFERENCES`. Other sections are those of the
-    first docstring.
+    first docstring that has some, and from citations of the works in `_REFERENCES`. Other sections come from the first
+    docstring only.
     """
     sections = [_sections(cleandoc(doc or "")) for doc in docs]
     parts = sections[0] | {"References": next((each["References"] for each in sections if "References" in each), [])}
@@ -87,7 +87,7 @@ def completed(docs: Sequence[str | None], parameters: Iterable[Parameter]) -> st
 
 
 def _sections(doc: str) -> dict[str, list[str]]:
-    """Lines below each heading of a docstring; those before the first heading are below ""."""
+    """Return the lines below each heading of a docstring; those before the first heading are below ""."""
     lines, title = doc.splitlines(), ""
     found: dict[str, list[str]] = {title: []}
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
@@ -111,7 +111,7 @@ def _entries(lines: list[str]) -> list[_Entry]:
 
 
 def _described(name: str, sources: list[list[_Entry]]) -> tuple[str, list[str]]:
-    """Type and text of a name, from the first of the sources that has it."""
+    """Return the type and text of a name, from the first of the sources that describes it."""
     for i, entries in enumerate(sources):
         for entry in entries:
             if name in entry.names:

@@ -1,13 +1,13 @@
-"""What can go wrong here beyond a wrong argument (which is a `ValueError`, as everywhere in scikit-learn)."""
+"""Errors other than invalid arguments, which raise `ValueError` as in scikit-learn."""
 
 _MAX_MESSAGE_LENGTH = 1000
 
 
 class DiscriminantError(Exception):
-    """Base of the errors that this package raises on purpose.
+    """Base class of the errors that this package raises on purpose.
 
-    A message may quote what a file holds, so it is made fit for a terminal: one line, in which what cannot be printed
-    is escaped, and the middle is left out where it is long.
+    A message may quote the content of a file, so it is made printable: one line, with unprintable characters escaped
+    and the middle of long text omitted.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -15,7 +15,7 @@ class DiscriminantError(Exception):
 
 
 class ModelFormatError(DiscriminantError, ValueError):
-    """A model file that is truncated or of another format, or content that is damaged or cannot be written."""
+    """A model file that is truncated, damaged or of another format, or content that cannot be written."""
 
 
 def _printable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Estimators declared by their parameters: constructor, constraints and documentation from a class and its bases."""
+"""Estimators declared by their parameters: constructor, constraints and documentation from class and bases."""
 
 from dataclasses import MISSING, Field, dataclass, field
 from inspect import signature
@@ -20,7 +20,7 @@ SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 def parameter(*allowed: Any, default: Any = MISSING, kw_only: bool = True) -> Any:
-    """A constructor parameter and its allowed values: a set of strings, or a constraint of scikit-learn."""
+    """Declare a constructor parameter with its allowed values: a set of strings, or a constraint of scikit-learn."""
     constraints = [StrOptions(values) if isinstance(values, set) else values for values in allowed]
     return field(default=default, kw_only=kw_only, metadata={"constraints": constraints})
 
@@ -29,11 +29,11 @@ def parameter(*allowed: Any, default: Any = MISSING, kw_only: bool = True) -> An
 def estimator(cls: Class) -> Class:
     """Complete a scikit-learn estimator from its class body and its bases.
 
-    - `__init__`, unless the class has one: annotated names with a default are its parameters, base classes first. They
-      are keywords, but for `kw_only=False`; `field(init=False)` is a fitted attribute or a fixed value.
-    - `_parameter_constraints`: for each parameter those of the nearest class that has some.
-    - `__doc__` of the class and of its `fit` and `partial_fit`: entries that they lack come from the bases, then from
-      shared descriptions (`util.docstrings.completed`).
+    - `__init__`, unless the class defines one. Its parameters are the annotated names with a default, base classes
+      first. They are keywords, except with `kw_only=False`. `field(init=False)` is a fitted attribute or a fixed value.
+    - `_parameter_constraints`: for each parameter those of the nearest class that defines some.
+    - `__doc__` of the class and of its `fit` and `partial_fit`: missing entries come from the bases, then from shared
+      descriptions (`util.docstrings.completed`).
     """
     kind: Any = cls
     metadata = {name: value.metadata for name, value in vars(cls).items() if isinstance(value, Field)}

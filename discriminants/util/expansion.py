@@ -1,4 +1,4 @@
-"""What every kernel learner predicts with: a weighted sum of kernels on a few centres."""
+"""Base of the kernel learners: a weighted sum of kernels on a few centers."""
 
 from typing import Any
 
@@ -21,9 +21,9 @@ class KernelExpansion(BaseEstimator):
     Attributes
     ----------
     kernel_ : Kernel
-        With its parameters as numbers, for the centres kept.
+        Kernel with resolved parameters, for the centers kept.
     basis_centers_ : ndarray of shape (m, n_features)
-        The centres; of no columns where the kernel is precomputed.
+        The centers; without columns for a precomputed kernel.
     dual_coef_ : ndarray of shape (m, n_outputs)
     intercept_ : ndarray of shape (n_outputs,)
     sigma_ : float or ndarray
@@ -45,14 +45,14 @@ class KernelExpansion(BaseEstimator):
 
     @property
     def sigma_(self) -> Any:
-        """Width of the kernel as a number (or one for each centre); only kernels that have one give it."""
+        """Width of the kernel as a number (or one per center), if the kernel has one."""
         try:
             return self.kernel_.sigma
         except AttributeError:
             raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
 
     def _keep_expansion(self, kernel: Kernel, centers: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> None:
-        """Store the expansion in the float type of the centres; ValueError if a weight is not finite."""
+        """Store the expansion in the float type of the centers; ValueError if a weight is not finite."""
         with np.errstate(over="ignore"):
             dual_coef, intercept = np.array(weights, centers.dtype, order="C"), bias.astype(centers.dtype)
         if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
@@ -70,16 +70,16 @@ class KernelExpansion(BaseEstimator):
         return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """All outputs for checked X, shape (n_samples, n_outputs)."""
+        """Return all outputs for checked X, shape (n_samples, n_outputs)."""
         columns = _prepared(self, X.dtype)
         return self.kernel_.evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_, columns=columns)
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
-    """Base of the transformers: each output is a feature."""
+    """Base of the transformers, whose outputs are features."""
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Features of shape (n_samples, n_features_out), in the float type of X."""
+        """Return features of shape (n_samples, n_features_out), in the float type of X."""
         return self._outputs(self._checked(X))
 
     @property
@@ -88,8 +88,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
 
 
 def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None:
-    """The kernel prepared for the learner's centres, kept from one call to the next: where samples come a few at a
-    time, preparing takes as long as all the rest. None for very many centres, which are not worth their memory.
+    """Return the cached kernel columns for the learner's centers, or None for very many centers.
+
+    If samples come a few at a time, preparation would take as long as the other steps. For very many centers the cache
+    would take too much memory.
     """
     kernel, centers = learner.kernel_, learner.basis_centers_
     if centers.nbytes > _MAX_BYTES_KEPT:

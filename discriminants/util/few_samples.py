@@ -1,9 +1,9 @@
-"""When a fit's own errors say little of errors on other samples, so that samples are held out to decide."""
+"""Test for few samples, for which training errors predict little and samples are held out to choose parameters."""
 
 MIN_SAMPLES_A_CENTER = 10
-"""With fewer, parameters left to "auto" are chosen on samples held out; it costs little, for the samples are few."""
+"""Threshold below which parameters set to "auto" are chosen on held-out samples, at little cost."""
 
 
 def are_few(n_samples: int, n_centers: int) -> bool:
-    """Whether the samples are few for so many centres."""
+    """Return whether there are few samples for the number of centers."""
     return n_samples < MIN_SAMPLES_A_CENTER * n_centers

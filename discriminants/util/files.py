@@ -1,6 +1,6 @@
-"""Files and directories that are whole or absent: a temporary sibling, flushed to disk, then renamed.
+"""Atomic writes of files and directories: a temporary sibling, flushed to disk, then renamed.
 
-An error of the disk names the path that was to be written, which a full disk does not by itself.
+A disk error names the path to be written; the system's own error for a full disk does not.
 """
 
 import errno
@@ -17,21 +17,21 @@ from discriminants.util.paths import is_dir
 if TYPE_CHECKING:
     import numpy as np
 
-# What the system says of a disk that takes no more, whoever asked it to.
+# Errors of a full or failing disk, for any writer.
 DISK_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _PARTIAL = re.compile(r"\.(?P<name>.+)\.partial-(?P<process>[0-9]{1,9})", re.DOTALL)
 
-# When a directory, by device and inode, was changed last, in nanoseconds, as far as this process did it.
+# Time in ns of the last change of a directory (device, inode) by this process.
 _changed_by_us: dict[tuple[int, int], int] = {}
-# What killed processes left in a directory when it was listed, by the name that they were writing.
+# Files left in a directory by killed processes when it was listed, by the name that they were writing.
 _left: dict[tuple[int, int], dict[str, list[str]]] = {}
 
 
 @contextmanager
 def atomic_write(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary sibling of `path`; rename it to `path` when the block ends well, remove it otherwise.
+    """Yield a temporary sibling of `path`; rename it to `path` if the block succeeds, otherwise remove it.
 
-    Raises OSError when the disk is full or fails, with `path` as its `filename`. Other errors pass through as they are.
+    Raises OSError if the disk is full or fails, with `path` as its `filename`. Other errors are not changed.
     """
     path = Path(path)
     temporary = _prepared(path)
@@ -48,7 +48,7 @@ def atomic_write(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def atomic_directory(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary sibling directory, renamed to `path` (which must not exist) when the block ends well.
+    """Yield a temporary sibling directory, renamed to `path` (which must not exist) if the block succeeds.
 
     Raises OSError as `atomic_write` does.
     """
@@ -70,26 +70,26 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
 
 
 def write_array(path: Path | str, array: "np.ndarray") -> None:
-    """Write one `.npy` file, whole or not at all; raises OSError as `atomic_write` does.
+    """Write one `.npy` file atomically; raises OSError as `atomic_write` does.
 
-    Instead of `np.save`, which hands a real file to the C library and drops what that says on closing it: of an array
-    whose last block did not fit on the disk no error is to be seen, and the file lacks its end.
+    `np.save` passes a real file to the C library and ignores its error on closing. If the last block of an array does
+    not fit on the disk, it raises no error, and the file is truncated.
     """
-    from numpy.lib import format  # not on the way to `asr --help`
+    from numpy.lib import format  # imported late to keep `asr --help` fast
 
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         format.write_array(_Plain(file), array, allow_pickle=False)
 
 
 class _Plain:
-    """A file of which NumPy sees only `write`."""
+    """A file that exposes only `write` to NumPy."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.write = file.write
 
 
 def _prepared(path: Path) -> Path:
-    """The temporary sibling, in a directory that is there and free of what killed processes left of this path."""
+    """Return the temporary sibling; create its directory and remove files left by killed processes for this path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path.parent, path.name)
     return path.with_name(f".{path.name}.partial-{os.getpid()}")
@@ -105,10 +105,10 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def _named(path: Path, temporary: Path) -> Iterator[None]:
-    """Errors of the disk inside the block get the path that the user knows.
+    """Attach the user's path to disk errors inside the block.
 
-    `write` and `fsync` do not say which file was full, and an error that names the temporary sibling would send the
-    user after a file that is gone.
+    `write` and `fsync` do not name the full file, and the temporary sibling no longer exists when the user reads the
+    error.
     """
     try:
         yield
@@ -120,7 +120,7 @@ def _named(path: Path, temporary: Path) -> Iterator[None]:
 
 
 def _shown(error: OSError, path: Path, temporary: Path) -> Path | None:
-    """The path at fault as the user knows it; None where the error is about a file elsewhere."""
+    """Return the failing path as given by the user, or None if the error is about another file."""
     if error.filename is None:
         return path
     try:
@@ -132,8 +132,8 @@ def _shown(error: OSError, path: Path, temporary: Path) -> Path | None:
 def _remove_leftovers(directory: Path, name: str) -> None:
     """Remove the temporary siblings of a path that killed processes left.
 
-    Directories are listed only if somebody else changed them since this process did last, lest writing many files
-    into one directory took time with the square of their number.
+    A directory is listed only if another process changed it after this process did. Otherwise writing many files into
+    one directory would take quadratic time.
     """
     identity = _identity(directory)
     if _changed_by_us.get(identity) != directory.stat().st_mtime_ns:
@@ -157,7 +157,7 @@ def _is_gone(process: int) -> bool:
     except ProcessLookupError:
         return True
     except OSError:
-        return False  # it is there and somebody else's
+        return False  # it exists and belongs to another user
     return False
 
 

@@ -1,11 +1,13 @@
-"""The one door to numba: `njit`, with a cache of compiled code on which no start depends.
+"""Robust access to numba: `njit` with a cache of compiled code that never prevents a start.
 
-Numba keeps what it compiled beside the source or in the user's cache directory, and ends the program where neither can
-be written, where the disk is full, and where a kept file is damaged; object code in which only a bit changed is run as
-it is. Importing this module mends that for every function compiled afterwards, in other packages too (librosa compiles
-as it is imported): what is kept bears a digest, what cannot be read is compiled again, what cannot be written is not
-kept, and where there is no place a temporary one serves this process and its workers. That compiling takes time is
-logged when a process begins to, and again where it begins anew.
+Numba stores compiled code next to the source or in the user's cache directory. It raises an error if neither is
+writable, if the disk is full, or if a stored file is damaged. Object code with a changed bit is executed unchecked.
+Importing this module fixes this for every function compiled afterwards, also in other packages (librosa compiles on
+import):
+
+- Stored files have a checksum. Unreadable files are compiled again, and unwritable ones are not stored.
+- Without a writable directory, a temporary one is used by this process and its workers.
+- A log message announces compilation when a process starts it, and when it starts again later.
 """
 
 import atexit
@@ -32,18 +34,18 @@ __all__ = ["njit"]
 
 logger = logging.getLogger(__name__)
 
-caching: Any = _caching  # of whose inner classes numba says no types
+caching: Any = _caching  # numba has no types for its inner classes
 _SLOW = "compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes"
-_PAUSE = 30.0  # seconds without compiling after which more of it is news
+_PAUSE = 30.0  # seconds without compiling after which it is logged again
 _ADVICE = "set NUMBA_CACHE_DIR to a directory that can be written, and later starts are fast"
 
 
 class _SealedCacheFile(caching.IndexDataCacheFile):
-    """Index and compiled code of one function; each file ends in a digest of what it holds and what that is for.
+    """Index and compiled code of one function; each file ends in a checksum of its content and purpose.
 
-    Numba reads files without the digest and with it alike, as it stops where its own part ends. The digest covers
-    the source and the signature, because an index may be newer than the code that it names: a full disk or another
-    process can come between writing the one and the other.
+    Numba reads files with and without the checksum, because it stops at the end of its own part. The checksum covers
+    the source and the signature, because an index may be newer than its code. A full disk or another process can
+    interrupt between the two writes.
     """
 
     _key: Any = None
@@ -66,7 +68,7 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         path = self._data_path(name)
         if not self._is_whole(path):
-            raise OSError(f"{path}: is not as it was written")  # which numba takes for a file that is not there
+            raise OSError(f"{path}: is not as it was written")  # numba handles it as a missing file
         return super()._load_data(name)
 
     @contextmanager
@@ -94,7 +96,7 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
 
 
 class _TemporaryCacheLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
-    """Asked last, when every place that numba knows has refused."""
+    """Locator used last, if no standard directory of numba is writable."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file
@@ -116,7 +118,7 @@ class _TemporaryCacheLocator(caching._SourceFileBackedLocatorMixin, caching._Cac
 
 @cache
 def _temporary_folder() -> Path:
-    """For this process and its workers, removed at its end; a path that is not there if there is no place at all."""
+    """Return a folder for this process and its workers, removed at exit, or a missing path if none can be created."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="compiled-"))
     except OSError:
@@ -129,25 +131,25 @@ def _temporary_folder() -> Path:
 
 
 def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # and not a fork of it
+    if os.getpid() == owner:  # not in a fork
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _tell_of_compiling() -> None:
-    """Log that functions are compiled, unless one was just before: each stage of a long work has its own."""
+    """Log that functions are compiled, unless one was compiled recently: each stage of a long job logs once."""
     if time.monotonic() - _compiled_at[0] > _PAUSE:
         logger.info(_SLOW)
     _compiled_at[0] = time.monotonic()
 
 
 def _tell_once(message: str) -> None:
-    """Log the first of the warnings: what follows from it is no news."""
+    """Log only the first warning; the following ones have the same cause."""
     if not _told:
         _told.append(message)
         logger.warning(message)
 
 
-_compiled_at = [-math.inf]  # when the last function was, by the monotonic clock
+_compiled_at = [-math.inf]  # monotonic time of the last compilation
 _told: list[str] = []
 
 

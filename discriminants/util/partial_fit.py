@@ -1,4 +1,4 @@
-"""Which learners have a `partial_fit` with the parameters that they have."""
+"""Test whether a learner supports `partial_fit` with its current parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,10 +7,10 @@ from discriminants.kernels import PrecomputedKernel
 
 
 def can_stream(learner: Any, obstacles: Mapping[str, bool]) -> bool:
-    """Whether a learner with centres among its samples has a `partial_fit`, for `available_if`.
+    """Return whether a learner with centers among its samples supports `partial_fit`, for `available_if`.
 
-    `obstacles` are what else stands against it, in words, and whether it does. Raises AttributeError with the first
-    that does; what is asked for shall not merely be missing.
+    `obstacles` maps other conditions, in words, to whether they hold. Raises AttributeError with the first one that
+    does, so that the error gives a reason.
     """
     posterior = getattr(learner, "posterior", "gaussian")
     at_once = posterior not in ("auto", "gaussian")

@@ -1,8 +1,8 @@
-"""Whether there is a file or directory, where an error of the disk is no answer.
+"""Tests for files and directories that do not hide disk errors.
 
-From Python 3.14 on, `Path.exists`, `is_file` and `is_dir` say False of what cannot be looked at: in a folder without
-permission, by a name that is too long, on a disk that fails. What is there would be taken for absent, in silence. These
-say False of what is absent alone, on every Python.
+From Python 3.14 on, `Path.exists`, `is_file` and `is_dir` return False for paths that cannot be checked: a folder
+without permission, a name that is too long, or a failing disk. An existing path would silently count as missing. These
+functions return False only for missing paths, in every Python version.
 """
 
 import errno
@@ -13,22 +13,22 @@ _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP})
 
 
 def exists(path: Path) -> bool:
-    """Whether anything is there, at the end of symbolic links; OSError where that cannot be told."""
+    """Return whether the path exists, following symbolic links; OSError if it cannot be checked."""
     return _mode(path) != 0
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file is there; OSError as `exists`."""
+    """Return whether the path is a regular file; OSError as in `exists`."""
     return stat.S_ISREG(_mode(path))
 
 
 def is_dir(path: Path) -> bool:
-    """Whether a directory is there; OSError as `exists`."""
+    """Return whether the path is a directory; OSError as in `exists`."""
     return stat.S_ISDIR(_mode(path))
 
 
 def _mode(path: Path) -> int:
-    """Of what is there, 0 where nothing is; a name that no file can have (it holds a zero byte) is that of nothing."""
+    """Return the mode of a path, or 0 if it is missing or its name is impossible (contains a zero byte)."""
     try:
         return path.stat().st_mode
     except OSError as error:

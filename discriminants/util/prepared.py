@@ -1,4 +1,4 @@
-"""What an estimator predicts with, made of its attributes once and kept from one call to the next."""
+"""Cache of prediction data computed from an estimator's attributes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
@@ -10,13 +10,13 @@ Value = TypeVar("Value")
 
 
 class Prepared(Generic[Value]):
-    """Values by estimator, kept outside of it: predicting leaves nothing in it, and files and copies have none."""
+    """Values by estimator, stored outside of it, so that prediction does not change estimators, files and copies."""
 
     def __init__(self) -> None:
         self._kept: WeakKeyDictionary[Any, tuple[np.dtype, tuple[Any, ...], Value]] = WeakKeyDictionary()
 
     def get(self, estimator: Any, dtype: np.dtype, made_of: Sequence[Any], make: Callable[[], Value]) -> Value:
-        """The value for samples of this float type; `make` gives it where one of the parts is another object now."""
+        """Return the value for this float type; `make` computes it again if one of the parts is another object now."""
         found = self._kept.get(estimator)
         if found is not None:
             of_dtype, parts, value = found

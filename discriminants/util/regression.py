@@ -1,4 +1,4 @@
-"""What the least-squares regressors share: one output a target column."""
+"""Base of the least-squares regressors, with one output per target column."""
 
 from typing import Self
 
@@ -9,15 +9,15 @@ from sklearn.utils.validation import validate_data
 from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
-_MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares, weights stay finite
+_MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares and weights stay finite
 
 
 @estimator
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
-    """Base of the regressors: a subclass gives `_fit_targets(X, targets)`, which stores the expansion."""
+    """Base of the regressors; a subclass implements `_fit_targets(X, targets)`, which stores the expansion."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the outputs.
+        """Fit the outputs.
 
         Parameters
         ----------
@@ -26,7 +26,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
         Raises
         ------
         ValueError
-            For targets that are no numbers or whose squares the float type of X cannot hold.
+            For targets that are not numbers, or whose squares exceed the float type of X.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
@@ -35,13 +35,13 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
         return self
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
-        """Learn to give `targets` (n_samples, n_outputs) for the checked X."""
+        """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X."""
         raise NotImplementedError
 
     def _checked_stream(
         self, X: np.ndarray, y: np.ndarray, n_outputs: int | None, dtype: np.dtype | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Samples and targets of a `partial_fit`; `n_outputs` and `dtype` are those before, None in the first call."""
+        """Return checked data of a `partial_fit`; `n_outputs` and `dtype` are earlier ones, None in the first call."""
         first = n_outputs is None
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
         targets = checked_targets(y, X.dtype if dtype is None else dtype)
@@ -53,15 +53,15 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
         return X, targets
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Outputs, shaped like the y of `fit`: (n_samples,) or (n_samples, n_outputs)."""
+        """Return outputs with the shape of y in `fit`: (n_samples,) or (n_samples, n_outputs)."""
         outputs = self._outputs(self._checked(X))
         return outputs[:, 0] if self._one_column else outputs
 
 
 def checked_targets(y: np.ndarray, dtype: np.dtype, name: str = "y") -> np.ndarray:
-    """Targets as float64 of shape (n_samples, n_outputs).
+    """Return targets as float64 of shape (n_samples, n_outputs).
 
-    Raises ValueError if they are no finite numbers, or too large or too small for models in float type `dtype`.
+    Raises ValueError if they are not finite numbers, or too large or too small for models in float type `dtype`.
     """
     if y.dtype.kind not in "biuf":
         raise ValueError(f"y must hold numbers, got an array of type {y.dtype}")

@@ -1,14 +1,14 @@
-"""Samples of the training rows, spread evenly over classes and order.
+"""Deterministic samples of the training rows, spread evenly over classes and order.
 
-They depend on the data alone: which rows are drawn at random moves a small model more than anything else that a seed
-decides.
+They depend only on the data. With random rows, the seed would change a small model more by these rows than by anything
+else.
 """
 
 import numpy as np
 
 
 def spread_sample(codes: np.ndarray, size: int) -> np.ndarray:
-    """Rows, ascending, at most `size`: of each class in proportion, and at equal distances in the order of its rows."""
+    """Return at most `size` rows, ascending, from each class in proportion and at equal distances in its rows."""
     n_samples = codes.shape[0]
     if size >= n_samples:
         return np.arange(n_samples)
@@ -17,10 +17,10 @@ def spread_sample(codes: np.ndarray, size: int) -> np.ndarray:
 
 
 def balanced_sample(codes: np.ndarray, size: int) -> np.ndarray:
-    """Rows, ascending, at most `size`, as equally many from each class as the classes hold.
+    """Return at most `size` rows, ascending, with equal numbers from each class as far as possible.
 
-    Classes smaller than their share give all they have, and what they leave is shared by the others; of a larger one
-    they are at equal distances in the order of its rows.
+    Smaller classes contribute all their rows, and the rest is shared by the others. Rows of a larger class are at equal
+    distances in its order.
     """
     if size >= codes.shape[0]:
         return np.arange(codes.shape[0])
