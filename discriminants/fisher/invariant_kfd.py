@@ -22,10 +22,11 @@ _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
 class InvariantKFDClassifier(ThresholdedClassifier):
     """Fisher's discriminant over a given number of centers, with a penalty on output changes under transformations.
 
-    The scatter within the classes and the penalty are extended by lambda times sum_i (f(x_i) - f(L_t x_i))^2, summed
-    over the samples and averaged over the transformations L_t (Mika 2002, 3.23 and section 5.3.1: S_N = N + mu I +
-    lambda T). As least squares onto +-1 it is alpha = (K'HK + mu P + lambda T)^-1 K'Hy. Centers may also be transformed
-    samples: an expansion over the samples alone cannot represent all of T, which limited the gain in the source.
+    The objective is the scatter within the classes, the penalty, and lambda times the mean of sum_i (f(x_i) - f(L_t
+    x_i))^2 over the transformations L_t. The sum is over the samples (Mika 2002, 3.23 and section 5.3.1: S_N = N + mu I
+    + lambda T). As least squares onto +-1 it is alpha = (K'HK + mu P + lambda T)^-1 K'Hy. Centers may also be
+    transformed samples: an expansion over the samples alone cannot represent all of T, which limited the gain in the
+    source.
 
     Copies may also count as further samples of their class (virtual samples; Schoelkopf, Burges and Vapnik 1996). The
     copies of a sample together count as much as `virtual` samples. The outputs of copies are then also fitted to the

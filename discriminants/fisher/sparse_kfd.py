@@ -17,7 +17,7 @@ from discriminants.util.regression import KernelRegressor
 _NO_WEIGHT = 1e-6  # of the largest weight: an interior point method returns zeros of this size
 _NO_PENALTY = 1e-6  # of the largest sum of a column: a smaller penalty does not determine small weights
 _MAX_PENALTY = 1e100  # a larger one has the same solution; its squares stay finite
-_NO_SHARE = 1e-9  # of the objective without columns: smallest penalty used if all weights are zero
+_NO_SHARE = 1e-9  # of the objective without columns: a weight with a smaller penalty counts as zero
 
 
 _NO_DISTANCE = 1e-10  # of the largest kernel value: a smaller difference of a column's class means is rounding

@@ -73,7 +73,7 @@ def write_array(path: Path | str, array: "np.ndarray") -> None:
     """Write one `.npy` file atomically; raises OSError as `atomic_write` does.
 
     `np.save` passes a real file to the C library and ignores its error on closing. If the last block of an array does
-    not fit on the disk, it raises no error, and the file is truncated.
+    not fit on the disk, no error is raised, and the file is truncated.
     """
     from numpy.lib import format  # imported late to keep `asr --help` fast
 

@@ -45,7 +45,7 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
 
     Numba reads files with and without the checksum, because it stops at the end of its own part. The checksum covers
     the source and the signature, because an index may be newer than its code. A full disk or another process can
-    interrupt between the two writes.
+    come between the two writes.
     """
 
     _key: Any = None

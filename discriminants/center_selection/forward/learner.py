@@ -29,7 +29,7 @@ from discriminants.util.few_samples import are_few
 
 StateMaker = Callable[[slice, int], SelectionState]
 
-_PILOT = 4  # fraction (one in 4) of the candidates drawn at random if the others are drawn by residual
+_PILOT = 4  # one in 4 candidates is drawn at random if the others are drawn by residual
 
 
 @estimator
