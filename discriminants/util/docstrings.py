@@ -21,8 +21,7 @@ penalty : {"identity", "kernel"}
     penalty is the squared norm in the space of the kernel (Suykens et al. 2002). The second needs a symmetric kernel
     without large negative eigenvalues.
 max_samples_per_class : int, optional
-    Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those of
-    all samples.
+    Most training samples of a class, drawn at random; None takes all. Class priors are those of all samples.
 posterior : {"gaussian", "platt", "multinomial"}
     How outputs become posteriors (`discriminants.posteriors.output_models`): by normal densities (Andelic 2007); by a
     sigmoid of each; or by a multinomial logistic layer on all of them.
@@ -39,7 +38,7 @@ y : array-like of shape (n_samples,)
 sample_weight : array-like of shape (n_samples,), optional
     v >= 0: a sample of weight two is as two equal samples, one of weight zero as none.
 classes : array-like of shape (n_classes,), optional
-    All classes that will come; needed in the first call alone.
+    All classes; needed in the first call only.
 
 Raises
 ------
