@@ -1,8 +1,7 @@
-"""Sparse kernel discriminants: a few basis centres chosen by forward selection, weights by least squares or
-logistic loss.
+"""Sparse kernel discriminants: few basis centres by forward selection, weights by least squares or logistic loss.
 
-Stands alone: scikit-learn estimators over plain arrays, nothing of speech. Names are loaded when first used,
-so that `import discriminants` stays cheap.
+The package contains scikit-learn estimators on plain arrays and does not depend on speech. Names are loaded on first
+use, so that `import discriminants` is fast.
 """
 
 from importlib import import_module

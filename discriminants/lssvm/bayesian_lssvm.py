@@ -28,7 +28,7 @@ _WANTED_BY = "a Bayesian least-squares support vector machine"
 
 
 class PosteriorParameters(NamedTuple):
-    """What the inference leaves: the eigenpairs, what is most probable, and weights alpha (n, n_outputs)."""
+    """Result of the inference: the eigenpairs, the most probable variances, and weights alpha (n, n_outputs)."""
 
     spectrum: KernelSpectrum
     found: Inference
@@ -37,39 +37,39 @@ class PosteriorParameters(NamedTuple):
 
 @estimator
 class BayesianLSSVM(KernelExpansion):
-    """Base: penalty, widths and inputs by evidence, then the machine of `LSSVMRegressor`.
+    """Base: finds penalty, widths and inputs by the evidence, then fits the machine of `LSSVMRegressor`.
 
     Parameters
     ----------
     kernel
         Symmetric and positive semidefinite.
     sigma
-        The search for the widths begins there.
+        Width at which the search begins.
     tune_width : bool
-        Find the widths of most evidence, of the kernels "gaussian", "ard_gaussian", "laplacian" and "exponential"; of
-        others the parameters stay. With several outputs the width is one for all.
+        Find the widths with the largest evidence, for the kernels "gaussian", "ard_gaussian", "laplacian" and
+        "exponential"; other kernels keep their parameters. All outputs share one width.
     select_inputs : bool
-        With the kernel "ard_gaussian", leave out inputs one by one, the one with the widest width first, while the
-        evidence grows (`evidence.inputs`).
+        With the kernel "ard_gaussian", remove inputs one by one, starting with the widest, while the evidence grows
+        (`evidence.inputs`).
 
     Attributes
     ----------
     regularization_ : ndarray of shape (n_outputs,)
-        mu of each output: the ratio of the variances below, noise to prior.
+        mu of each output: noise variance divided by prior variance.
     prior_variance_ : ndarray of shape (n_outputs,)
-        Of the function, in units of k(x, x): the source's 1 / mu.
+        Prior variance of the function, in units of k(x, x): 1 / mu in the source.
     noise_variance_ : ndarray of shape (n_outputs,)
-        Of a sample of weight one: the source's 1 / zeta. Where the variances were given to `fit`, one.
+        Noise variance of a sample of weight one: 1 / zeta in the source. It is 1 if `fit` was given the variances.
     effective_parameters_ : ndarray of shape (n_outputs,)
-        From 1 to the number of samples: how many the data determine.
+        Effective number of parameters, between 1 and the number of samples.
     log_evidence_ : ndarray of shape (n_outputs,)
-        Logarithm of the probability of the targets, to compare kernels by on the same samples.
+        Logarithm of the probability of the targets. Compares kernels on the same samples.
     removed_inputs_ : ndarray of int of shape (n_removed,)
-        Inputs left out by `select_inputs`, in that order; their widths in `kernel_.sigma` are infinite.
+        Inputs removed by `select_inputs`, in order of removal; their widths in `kernel_.sigma` are infinite.
     input_relevances_ : ndarray of shape (n_features,)
-        With "ard_gaussian": what each input adds to the exponent of the kernel, on average over pairs of samples.
+        With "ard_gaussian": mean contribution of each input to the exponent of the kernel, over pairs of samples.
     variance_ : PosteriorVariance
-        Of the outputs.
+        Posterior variance of the outputs.
     """
 
     kernel: Any = "gaussian"
@@ -86,8 +86,8 @@ class BayesianLSSVM(KernelExpansion):
 
     @property
     def input_relevances_(self) -> np.ndarray:
-        """(deviation / width)^2 of every input, shape (n_features,): what it adds to the exponent of the kernel, on
-        average over pairs of training samples. 0 of an input left out; of the kernel "ard_gaussian".
+        """Mean contribution of each input to the exponent of the kernel over pairs of training samples, shape
+        (n_features,). It is (deviation / width)^2, and 0 for removed inputs. Only for the kernel "ard_gaussian".
         """
         if not isinstance(self.kernel_, ARDGaussianKernel):
             raise AttributeError(f"input_relevances_ takes a width for every input, which the {self.kernel_} has not")
@@ -97,7 +97,7 @@ class BayesianLSSVM(KernelExpansion):
     def _infer(
         self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None, *, noise_known: bool = False
     ) -> PosteriorParameters:
-        """Store the expansion and what is most probable, for weights of samples that are positive."""
+        """Store the expansion and the most probable variances, for positive sample weights."""
         if X.shape[0] < 3:
             raise ValueError(
                 f"{type(self).__name__} needs at least three samples to infer from, got {X.shape[0]} "
@@ -123,7 +123,9 @@ class BayesianLSSVM(KernelExpansion):
         return PosteriorParameters(spectrum, found, alpha)
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """All outputs for checked X, in its float type; summed in float64, for the weights of wide kernels cancel."""
+        """Compute all outputs for checked X, in its float type. Sums are in float64, because the weights of wide
+        kernels cancel.
+        """
         return super()._outputs(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
 
     def _tuned(self, kernel: Kernel, evidence: WidthEvidence, X: np.ndarray, weight: np.ndarray | None) -> Kernel:
@@ -148,21 +150,21 @@ class BayesianLSSVM(KernelExpansion):
 
 @estimator
 class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
-    """`LSSVMRegressor` that finds its penalty, its widths and its inputs itself, and says how sure it is.
+    """`LSSVMRegressor` that chooses its penalty, widths and inputs by the evidence, and gives error bars.
 
-    The squared errors are those of normal noise, the penalty that of a normal prior of the function: a Gaussian process
-    with a flat prior of its bias. The variances of both are those under which the targets are most probable (level 2 of
-    Suykens et al. 2002, 4.39), from one eigendecomposition of the centred kernel matrix; the widths likewise (level 3,
-    4.53), by quasi-Newton steps with a decomposition each; and inputs that the evidence does without can be left out
-    (4.77). Nothing is held out and no grid is searched.
+    Squared errors correspond to normal noise and the penalty to a normal prior of the function: a Gaussian process with
+    a flat prior of its bias. The most probable variances of both (level 2 of Suykens et al. 2002, 4.39) come from one
+    eigendecomposition of the centred kernel matrix. The widths (level 3, 4.53) are found by quasi-Newton steps, each
+    with one decomposition. Inputs that do not raise the evidence can be removed (4.77). No samples are held out and no
+    grid is searched.
 
-    Time is O(N^3) for every kernel that is tried, a dozen or more; memory 48 N^2 bytes, 24 N^2 where the kernel stays
-    as it is, of which up to 8 N^2 are kept for the error bars.
+    Time is O(N^3) for every kernel that is tried, a dozen or more. Memory is 48 N^2 bytes, or 24 N^2 if the kernel is
+    not tuned; up to 8 N^2 are kept for the error bars.
 
     Attributes
     ----------
     leave_one_out_residuals_ : ndarray of the shape of y
-        y_i - f(x_i) by the machine of all other samples, float64, with widths and penalty as they are.
+        y_i - f(x_i) of the machine without sample i, float64; widths and penalty stay fixed.
 
     See Also
     --------
@@ -181,11 +183,11 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), optional
-            v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. Weights whose mean is
-            one say how much noise there is: the variance of a sample's is `noise_variance_` / v.
+            v >= 0: weight 2 counts as two equal samples, weight 0 as none. If the weights have mean 1, the noise
+            variance of a sample is `noise_variance_` / v.
         noise_variance : array-like of shape (n_samples,), optional
-            The variance of every sample's noise, where it is known (the source's zeta_k, 4.60); only the prior's is
-            then found. Not together with `sample_weight`.
+            Known noise variance of every sample (zeta_k in the source, 4.60); then only the prior variance is found.
+            Cannot be combined with `sample_weight`.
 
         Raises
         ------
@@ -227,17 +229,17 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         return self
 
     def predict(self, X: np.ndarray, return_std: bool = False, noise_variance: np.ndarray | float | None = None) -> Any:
-        """Outputs, shaped like the y of `fit`, on request with their standard deviations.
+        """Predict outputs, shaped like the y of `fit`, and optionally their standard deviations.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         return_std : bool
-            Give the standard deviation of a new target as well: of the output and its noise together (Suykens et al.
-            2002, section 4.2.2). Not with a precomputed kernel, which does not have k(x, x) of new samples.
+            Also return the standard deviation of a new target, output and noise together (Suykens et al. 2002, section
+            4.2.2). Not available for a precomputed kernel, which lacks k(x, x) of new samples.
         noise_variance : float or array-like of shape (n_samples,), optional
-            Of the noise of the new targets; 0 gives the deviation of the output alone. By default `noise_variance_`,
-            or 0 where the variances were given to `fit`.
+            Noise variance of the new targets; 0 gives the deviation of the output alone. Default: `noise_variance_`, or
+            0 if `fit` was given the variances.
 
         Returns
         -------
@@ -261,9 +263,9 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
 
 
 def checked_variances(name: str, value: Any, n_samples: int, *, zero: bool = False) -> np.ndarray:
-    """One positive finite variance (`zero`: or zeros) for each sample, float64 (n_samples,); a number serves for all.
+    """Return one positive finite variance for each sample, float64 (n_samples,); one number applies to all.
 
-    Raises ValueError if they are no such numbers.
+    `zero` also allows zeros. Raises ValueError for other values.
     """
     variances = check_array(np.atleast_1d(value), ensure_2d=False, dtype=np.float64, input_name=name)
     if variances.ndim != 1 or variances.shape[0] not in (1, n_samples):

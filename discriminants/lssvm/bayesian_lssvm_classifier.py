@@ -1,4 +1,4 @@
-"""Least-squares support vector machines for classes whose penalty, widths and inputs follow from the evidence."""
+"""Least-squares support vector classifiers that choose penalty, widths and inputs by the evidence."""
 
 from typing import Self
 
@@ -23,40 +23,41 @@ _MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
 
 @estimator
 class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
-    """`LSSVMClassifier` that finds its penalty, its widths and its inputs itself, with moderated class probabilities.
+    """`LSSVMClassifier` that chooses its penalty, widths and inputs by the evidence, with moderated class
+    probabilities.
 
-    The targets are +-1, one output a class against the rest (two classes: one output), and taken for the targets of a
-    regression with normal noise, as in `BayesianLSSVMRegressor`. Probabilities take into account how sure the output
-    is at that place: with the posterior variance of the output, they come nearer to the priors where no samples were
-    (Suykens et al. 2002, section 4.1.3). The class is that of the largest probability.
+    The targets are +-1, one output per class against the rest (one output for two classes). They are treated as
+    regression targets with normal noise, as in `BayesianLSSVMRegressor`. Probabilities include the posterior variance
+    of the output, so they approach the priors far from the training samples (Suykens et al. 2002, section 4.1.3). The
+    predicted class has the largest probability.
 
     Time and memory are those of `BayesianLSSVMRegressor`; all outputs share the decompositions.
 
     Parameters
     ----------
     kernel
-        Not precomputed.
+        Must not be precomputed.
     posterior : {"leave_one_out", "moderated"}
-        What a probability is made of. "moderated" is the source's: normal densities of the output about the means of
-        the class and the rest over the training samples, with the noise and the posterior variance of w'(phi(x) -
-        phi_class) (4.19-4.27). Outputs of training samples are too good, and labels are no normal noise, so that it is
-        too sure. "leave_one_out" is Platt's sigmoid of the output in units of its deviation, posterior variance and
-        noise together, fitted to what each training sample gets of the machine without it.
+        How outputs become probabilities. "moderated" follows the source: normal densities of the output about the
+        training means of the class and the rest, with the noise and the posterior variance of w'(phi(x) - phi_class)
+        (4.19-4.27). It is overconfident, because outputs of training samples are optimistic and label errors are not
+        normal. "leave_one_out" is Platt's sigmoid of the output divided by its standard deviation (posterior variance
+        plus noise), fitted to leave-one-out outputs.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     class_log_prior_ : ndarray of shape (n_classes,)
-        Logarithms of the shares of the training samples.
+        Log relative frequencies of the classes in the training samples.
     class_means_ : ndarray of shape (2, n_outputs)
-        Of the outputs of the training samples, in the class and in the rest; of those left out for "leave_one_out".
+        Mean training outputs in the class and in the rest; leave-one-out outputs for "leave_one_out".
     spread_ : ndarray of shape (n_outputs,)
         Variance of the outputs about these means.
     posterior_ : PlattOutputModel or None
 
     See Also
     --------
-    LSSVMClassifier : other codes of several classes, thresholds, one kernel.
+    LSSVMClassifier : other codes for several classes, thresholds, a fixed kernel.
     PairwiseClassifier : one-vs-one over any classifier, with posteriors by coupling.
     """
 
@@ -105,19 +106,18 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         self.spread_ = np.maximum(squares.mean(axis=0), _MIN_VARIANCE)
 
     def predict(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
-        """The class of the largest probability; `priors` as in `predict_log_proba`."""
+        """Predict the class with the largest probability; `priors` as in `predict_log_proba`."""
         found = self.predict_log_proba(X, priors)
         return self.classes_[found.argmax(axis=1)]
 
     def predict_log_proba(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
-        """Natural log posteriors, shape (n_samples, n_classes).
+        """Compute natural log posteriors, shape (n_samples, n_classes).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         priors : array-like of shape (n_classes,), optional
-            Probabilities of the classes where the new samples come from, in place of the shares of the training
-            samples; they are scaled to sum to one.
+            Class priors for the new samples instead of the training frequencies; scaled to sum to one.
         """
         X = self._checked(X)
         outputs = self._outputs(X).astype(np.float64)
@@ -127,11 +127,11 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         return finite_log_proba(found, X)
 
     def predict_proba(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
-        """Posteriors, shape (n_samples, n_classes); rows sum to one. `priors` as in `predict_log_proba`."""
+        """Compute posteriors, shape (n_samples, n_classes); rows sum to one. `priors` as in `predict_log_proba`."""
         return np.exp(self.predict_log_proba(X, priors))
 
     def _scaled(self, X: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-        """Log posteriors by the sigmoid of the outputs in units of their deviations."""
+        """Compute log posteriors by the sigmoid of the outputs divided by their standard deviations."""
         wanted = [(0, s2, r) for s2, r in zip(self.prior_variance_, self.regularization_, strict=True)]
         variances = self.variance_.variances(self.kernel_, self.basis_centers_, X, wanted)
         variances += self.noise_variance_ / self.basis_centers_.shape[0]  # of the bias
@@ -139,7 +139,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         return self.posterior_.predict_log_proba(outputs / np.sqrt(self.spread_ + variances))
 
     def _moderated(self, X: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-        """Log posteriors by normal densities about the class and the rest (4.26)."""
+        """Compute log posteriors by normal densities about the class and the rest (4.26)."""
         n_outputs = outputs.shape[1]
         most_probable = list(zip(self.prior_variance_, self.regularization_, strict=True))
         wanted = [(part * n_outputs + s, *most_probable[s]) for part in (0, 1) for s in range(n_outputs)]
@@ -157,10 +157,10 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
 
 
 def _left_out(learnt: PosteriorParameters, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Outputs of the training samples by the machine of all others, and their posterior variances, (n, n_outputs).
+    """Return leave-one-out outputs of the training samples and their posterior variances, (n, n_outputs).
 
-    With h_i the share of its own target in the output of a sample, the variance of the output is h times that of the
-    noise, and without the sample h / (1 - h) times it.
+    With h_i the leverage of sample i, the variance of its output is h times the noise variance, and h / (1 - h) times
+    without the sample.
     """
     found = learnt.found
     diagonal = learnt.spectrum.inverse_diagonal(found.regularization)

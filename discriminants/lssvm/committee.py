@@ -1,4 +1,4 @@
-"""Committees of machines on parts of the samples, and networks on their outputs (Suykens et al. 2002, section 6.4)."""
+"""Committees of machines on parts of the samples, and second layers on their outputs (Suykens et al. 2002, 6.4)."""
 
 from typing import Any, Self
 
@@ -14,43 +14,43 @@ from discriminants.util.estimator import COUNT, NOT_NEGATIVE, SHARE, estimator, 
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
-_SUM = 1e4  # weight of the condition that weights sum to one, beside errors of about one
+_SUM = 1e4  # weight of the condition that weights sum to one, relative to errors of about one
 
 
 @estimator
 class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
-    """Regressors on disjoint parts of the samples, and the weights with which their outputs are best summed.
+    """Weighted sum of regressors on disjoint parts of the samples.
 
-    The mean squared error of sum_i beta_i f_i is beta'C beta, C_ij the mean product of the errors of members i and j;
-    with the sum of the weights fixed to one it is least, 1 / 1'C^-1 1, for beta = C^-1 1 / 1'C^-1 1 (Suykens et al.
-    2002, 6.27-6.35). C is measured on samples that no member learns. In place of weights a second layer may take the
-    outputs of the members (6.36-6.38). With dense machines of N^3 time, m members take about 1 / m^2 of that of one
-    machine, and hold 1 / m^2 of its memory at a time.
+    The mean squared error of sum_i beta_i f_i is beta'C beta, with C_ij the mean product of the errors of members i and
+    j. For weights that sum to one its minimum is 1 / 1'C^-1 1, at beta = C^-1 1 / 1'C^-1 1 (Suykens et al. 2002,
+    6.27-6.35). C is measured on samples that no member is trained on. A second layer on the outputs of the members can
+    replace the weights (6.36-6.38). For dense machines with O(N^3) time, m members take about 1 / m^2 of the time of
+    one machine and hold 1 / m^2 of its memory at a time.
 
     Parameters
     ----------
     estimator : regressor, optional
-        Of every member; `LSSVMRegressor()` by default. Mind that a penalty on summed errors, as its
-        `regularization` is, weighs more on fewer samples.
+        Regressor of every member; default `LSSVMRegressor()`. A penalty on summed errors, such as its `regularization`,
+        has more effect with fewer samples.
     n_members : int
-        m.
+        Number of members, m.
     held_out : float
-        Share of the samples for C or the second layer.
+        Fraction of the samples held out for C or the second layer.
     weighting : {"nonnegative", "optimal", "equal"}
-        beta under the condition that no weight is negative; as above; or all 1 / m. Where the noise of the targets is
-        most of C, the first is more to be trusted than the second, and the last than both.
+        Nonnegative beta, beta as above, or all 1 / m. If C is mostly noise of the targets, "nonnegative" is more
+        reliable than "optimal", and "equal" more than both.
     regularization : float
-        Added to the diagonal of C, in units of its mean: members that are alike have a C that is nearly singular.
+        Added to the diagonal of C, in units of its mean, because C is nearly singular for similar members.
     combine : regressor, optional
-        The second layer, in place of weights: it learns the targets from the outputs of all members.
+        Second layer used instead of weights; predicts the targets from the outputs of all members.
     random_state : int, RandomState or None
-        Who learns what.
+        Seed of the random split of the samples.
 
     Attributes
     ----------
     estimators_ : list of regressors
     member_weights_ : ndarray of shape (n_members,)
-        beta, the same for all outputs; with `combine` those of the committee that it replaces.
+        beta, the same for all outputs; with `combine` the weights that the second layer replaces.
     error_covariance_ : ndarray of shape (n_members, n_members)
         C, summed over the outputs.
     combine_ : regressor or None
@@ -69,12 +69,12 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
     random_state: Any = parameter("random_state", default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn members and weights.
+        """Fit members and weights.
 
         Raises
         ------
         ValueError
-            For fewer than two samples a member.
+            For fewer than two samples per member.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
@@ -115,11 +115,11 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
         return beta / beta.sum()
 
     def _member_outputs(self, X: np.ndarray) -> np.ndarray:
-        """Of shape (n_members, n_samples, n_outputs)."""
+        """Compute member outputs, shape (n_members, n_samples, n_outputs)."""
         return np.stack([np.asarray(member.predict(X)).reshape(X.shape[0], -1) for member in self.estimators_])
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Outputs, shaped like the y of `fit`."""
+        """Predict outputs, shaped like the y of `fit`."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
         members = self._member_outputs(X)
@@ -131,5 +131,5 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
 
 
 def _side_by_side(outputs: np.ndarray) -> np.ndarray:
-    """Member outputs (m, n_samples, n_outputs) as features (n_samples, m n_outputs)."""
+    """Arrange member outputs (m, n_samples, n_outputs) as features (n_samples, m n_outputs)."""
     return np.concatenate(list(outputs), axis=1)

@@ -1,4 +1,4 @@
-"""Fixed-size least-squares support vector machines: as many centres as were asked for, any number of samples."""
+"""Fixed-size least-squares support vector machines: a given number of centres, any number of samples."""
 
 import warnings
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from discriminants.util.few_samples import are_few
 from discriminants.util.partial_fit import can_stream
 from discriminants.util.regression import KernelRegressor
 
-_TIE = 1e-9  # relative difference of scores that rounding makes
+_TIE = 1e-9  # relative difference of scores due to rounding
 PENALTIES = np.logspace(-8, 4, 25)
 
 
@@ -39,39 +39,41 @@ def _can_stream(learner: Any) -> bool:
 
 @estimator
 class _FixedSize(ChosenCenters):
-    """What classifier and regressor share: sums over the samples, block by block, and the penalty.
+    """Base of classifier and regressor: sums over the samples, block by block, and the choice of the penalty.
 
     Parameters
     ----------
     n_centers : int
-        Most centres.
+        Maximum number of centres.
     centers : array-like of shape (m, n_features), optional
-        Centres in place of a choice. With `partial_fit` the choice, and the width "scale", are by the first samples
-        alone, which should be n_centers at least; with centres and a width of one's own a stream may be cut in any way.
+        Given centres; none are then chosen. With `partial_fit` the first samples alone determine the centres and the
+        width "scale", so the first call should have at least n_centers samples. If centres and width are given, a
+        stream can be split in any way.
     regularization : float, "auto", "gcv" or "leave_one_out"
-        mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
-        errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out
-        where there are fewer than ten samples a centre, for then the former may choose no penalty at all, and equal
-        samples together; with `partial_fit` it is "gcv".
+        mu, or the criterion that chooses it among `penalties` for all outputs together. "gcv" is generalised
+        cross-validation. "leave_one_out" uses leave-one-out errors in closed form, which takes a second pass over the
+        samples. "auto" is "gcv", or "leave_one_out" with fewer than ten samples per centre, because generalised
+        cross-validation may then choose no penalty; it leaves out equal samples together. With `partial_fit` it is
+        "gcv".
     penalties : array-like, optional
-        Default 25 from 1e-8 to 1e4, times the variance of the samples in the space of the kernel where that is above
-        one; each costs O(m) time, or O(N m) with "leave_one_out".
+        Default: 25 values from 1e-8 to 1e4, multiplied by the variance of the samples in the kernel space if it exceeds
+        1. Each takes O(m) time, or O(N m) with "leave_one_out".
     chooser
         "entropy" is the source's.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (m, n_outputs)
-        float64, as the centres and the intercept.
+        float64, like the centres and the intercept.
     regularization_ : float
     scores_ : ndarray of shape (n_penalties,)
-        GCV, or the mean squared error left out, summed over the outputs; only where it chose.
+        GCV or mean squared leave-one-out error, summed over the outputs; only if the penalty was chosen.
     effective_parameters_ : float
         Trace of the smoother.
     center_indices_ : ndarray of int of shape (m,)
-        Rows of the training samples (with `partial_fit` of the first call), not in the order of choice.
+        Rows of the training samples (with `partial_fit`, of the first call), not in order of choice.
     sums_, whitening_
-        What `partial_fit` goes on from.
+        State from which `partial_fit` continues.
 
     References
     ----------
@@ -117,9 +119,9 @@ class _FixedSize(ChosenCenters):
     def _learn(
         self, X: np.ndarray, targets: np.ndarray, moments: ClassMoments | None = None, codes: np.ndarray | None = None
     ) -> np.ndarray:
-        """Go on from the samples before, or begin; where samples are refused, what was learnt before stays.
+        """Continue from the previous samples, or start; if samples are refused, the previous state stays.
 
-        `moments` take in the features of the samples with class numbers `codes`, and a one for the bias. Returns the
+        `moments` accumulate the features of the samples with class numbers `codes`, and a one for the bias. Returns the
         weights of these coordinates, (m + 1, n_outputs).
         """
         penalties = self._penalties()
@@ -158,14 +160,14 @@ class _FixedSize(ChosenCenters):
         return _Features(*self._basis(X, int(self.n_centers), targets, centers))
 
     def _leaves_out(self, n_samples: int, n_features: int) -> bool:
-        """Whether the penalty is chosen by the errors of samples left out."""
+        """Return whether leave-one-out errors choose the penalty."""
         if not isinstance(self.regularization, str):
             return False
         few = self.regularization == "auto" and are_few(n_samples, n_features)
         return few or self.regularization == "leave_one_out"
 
     def _penalties(self) -> np.ndarray:
-        """Those to choose from, or the one given."""
+        """Return the candidate penalties, or the given one."""
         if not isinstance(self.regularization, str):
             return np.array([float(self.regularization)])
         try:
@@ -177,7 +179,7 @@ class _FixedSize(ChosenCenters):
         return penalties
 
     def _at_scale(self, penalties: np.ndarray, path: RidgePath) -> np.ndarray:
-        """The default ones are for a kernel by which samples have a variance of one or less."""
+        """Scale the default penalties, which suit kernels with a sample variance of at most one."""
         if not isinstance(self.regularization, str) or self.penalties is not None:
             return penalties
         scaled: np.ndarray = penalties * max(1.0, float(path.values.sum()) / path.n_samples)
@@ -186,10 +188,10 @@ class _FixedSize(ChosenCenters):
     def _keep_solution(
         self, basis: "_Features", path: RidgePath, penalties: np.ndarray, scores: np.ndarray | None
     ) -> np.ndarray:
-        """Choose the penalty and store the expansion; returns weights of the features and, last, of the constant."""
+        """Choose the penalty and store the expansion; return the weights of the features and, last, of the constant."""
         if isinstance(self.regularization, str):
             self.scores_ = path.generalised_cross_validation(penalties) if scores is None else scores
-            # As small as rounding lets it be where several serve: two samples say nothing of their noise.
+            # The smallest of equal candidates: two samples contain no information on the noise.
             as_good = self.scores_ <= self.scores_.min() * (1.0 + _TIE)
             self.regularization_ = float(penalties[as_good].min())
         else:
@@ -206,14 +208,14 @@ class _FixedSize(ChosenCenters):
 
 
 class _Features:
-    """White features of samples, a block at a time."""
+    """White features of samples, computed in blocks."""
 
     def __init__(self, kernel: Kernel, centers: np.ndarray, whitening: np.ndarray) -> None:
         self.kernel, self.centers, self.whitening = kernel, centers, whitening
         self._columns: KernelColumns = kernel.columns(centers, np.float64)
 
     def sums(self, targets: np.ndarray) -> RidgeSums:
-        """No samples yet; the origins are near the means."""
+        """Return empty sums with origins near the means."""
         if isinstance(self.kernel, PrecomputedKernel):
             origin = np.zeros(self.whitening.shape[1])
         else:
@@ -221,7 +223,7 @@ class _Features:
         return RidgeSums().start(origin, targets.mean(axis=0, dtype=np.float64))
 
     def path(self, X: np.ndarray, targets: np.ndarray) -> RidgePath:
-        """Of the sums over these samples."""
+        """Compute the penalty path of the sums over these samples."""
         sums = self.sums(targets)
         for rows, features in self.blocks(X):
             sums.add(features, targets[rows])
@@ -238,15 +240,15 @@ class _Features:
 class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     """The least-squares support vector machine in the primal, on the features of a fixed number of centres.
 
-    Centres are chosen first, without the weights; ridge regression with a free bias in their white features follows
-    from sums over the samples, which are met a block at a time: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every
-    sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is O(m^2), a block of
-    samples, and what the choice takes, up to 8 bytes for each centre and candidate.
+    Centres are chosen first, independently of the weights. Ridge regression with a free bias in their white features
+    then uses sums over blocks of samples: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every sample as a centre this is
+    the LS-SVM, and mu is 1 / gamma. Time is O(N m^2). Memory is O(m^2), a block of samples, and up to 8 bytes for each
+    centre and candidate while choosing.
 
     See Also
     --------
-    GreedyNystroem : the features alone.
-    KRLSRegressor : its centres may come from the whole of a stream.
+    GreedyNystroem : only the features.
+    KRLSRegressor : chooses centres from a whole stream.
     """
 
     @available_if(_can_stream)
@@ -256,9 +258,9 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
         Raises
         ------
         ValueError
-            For shapes unlike those before.
+            If shapes differ from those of earlier calls.
         AttributeError
-            After `fit`, if the penalty is found by leaving out, or if the kernel is precomputed.
+            After `fit`, if leave-one-out errors chose the penalty, or if the kernel is precomputed.
         """
         self._validate_params()
         self._learn(*self._checked_stream(X, y, self.intercept_.shape[0] if hasattr(self, "sums_") else None))
@@ -267,22 +269,22 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
 
 @estimator
 class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
-    """The least-squares support vector machine on a fixed number of centres, one output a class against the rest.
+    """The least-squares support vector machine on a fixed number of centres, one output per class against the rest.
 
     All classes share the centres and one factorisation; the rest is as in `FixedSizeLSSVMRegressor`.
 
     Parameters
     ----------
     posterior : {"auto", "gaussian", "platt", "multinomial"}
-        How outputs become posteriors (`discriminants.posteriors.output_models`). "auto" is "multinomial"; with
-        `partial_fit`, which has only that, it is "gaussian", for which an m x m matrix for each class is kept.
+        How outputs become posteriors (`discriminants.posteriors.output_models`). "auto" is "multinomial", or "gaussian"
+        with `partial_fit`, which supports only that and keeps an m x m matrix per class.
 
     Attributes
     ----------
     posterior_ : fitted output model
-        A class of which no sample was seen yet has posterior 0.
+        A class without samples so far has posterior 0.
     moments_ : ClassMoments
-        What `partial_fit` works the output model out from.
+        Class moments from which `partial_fit` computes the output model.
 
     See Also
     --------
@@ -303,8 +305,8 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
             For another number of features than before, labels that are not among the classes, or missing or different
             `classes`.
         AttributeError
-            After `fit`, if `posterior` is "platt" or "multinomial", if the penalty is found by leaving out, or if the
-            kernel is precomputed.
+            After `fit`, if `posterior` is "platt" or "multinomial", if leave-one-out errors chose the penalty, or if
+            the kernel is precomputed.
         """
         self._validate_params()
         first = not hasattr(self, "sums_")

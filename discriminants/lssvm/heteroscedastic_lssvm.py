@@ -1,4 +1,4 @@
-"""Least-squares support vector regression with noise that differs from place to place (Suykens et al. 2002, 4.2)."""
+"""Least-squares support vector regression with input-dependent noise (Suykens et al. 2002, 4.2)."""
 
 from typing import Any, Self
 
@@ -14,50 +14,49 @@ from discriminants.util.regression import checked_targets
 
 _LOG_SQUARE_MEAN = -1.2703628454614782  # of the logarithm of a squared standard normal number: -log 2 - Euler's gamma
 _LOG_SQUARE_VARIANCE = 0.5 * np.pi**2
-_MIN_SQUARE = 1e-6  # of the mean square, for an error that happens to be none
+_MIN_SQUARE = 1e-6  # of the mean square: floor for zero errors
 _SETTLED = 0.05  # largest change of a logarithm of a variance at which the rounds end
 
 
 @estimator
 class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
-    """`BayesianLSSVMRegressor` with error bars that follow the noise: a second machine learns its variance.
+    """`BayesianLSSVMRegressor` with input-dependent error bars: a second machine models the noise variance.
 
-    The model with a variance for every sample (Suykens et al. 2002, 4.60, 4.74) has as many unknowns as samples; the
-    source learns the logarithm of the residuals by a second machine in their place. Here the two take turns: the second
-    learns the logarithms of the squared errors of the first, each sample predicted by the machine of all others and
-    freed of what that one lacks; the logarithm of a squared normal number has a known mean and variance, so that only
-    the smoothness of the noise is to be found, by the evidence. The first then learns again, each sample weighing the
-    inverse of its variance; the common factor of the variances is found by the evidence too. Where the errors tell of
-    no differences this is `BayesianLSSVMRegressor`.
+    A model with one variance per sample (Suykens et al. 2002, 4.60, 4.74) has as many unknowns as samples; the source
+    models the log residuals by a second machine instead. Here the two machines alternate. The second is fitted to the
+    log squared leave-one-out errors of the first, corrected for the error of the first machine. The log of a squared
+    normal variable has a known mean and variance, so the evidence determines only the smoothness of the noise. The
+    first machine is then refitted with inverse variances as sample weights; the evidence also determines their common
+    factor. If the errors show no differences in noise, the result is `BayesianLSSVMRegressor`.
 
-    Time is that of two Bayesian machines for every round, memory that of two.
+    Every round takes the time of two Bayesian machines; memory is that of two.
 
     Parameters
     ----------
     kernel, sigma
-        Of the curve; the kernel not precomputed. The search for the width begins at sigma.
+        Kernel of the curve, not precomputed; the width search begins at sigma.
     tune_width : bool
-        Find the width of most evidence, for the curve.
+        Find the width of the curve's kernel with the largest evidence.
     noise_kernel, noise_sigma
-        Of the logarithm of the variance; the width is where the search by evidence begins.
+        Kernel of the log variance; the width search begins at noise_sigma.
     max_rounds : int
-        They end when no variance changes by 5 %.
+        Maximum number of rounds; they stop when no variance changes by 5 %.
 
     Attributes
     ----------
     regressor_ : BayesianLSSVMRegressor
-        Of the curve, fitted with weights.
+        Machine of the curve, fitted with weights.
     noise_regressor_ : BayesianLSSVMRegressor or None
-        Of the logarithm of the variance, but for a common factor; None where there are no errors.
+        Machine of the log variance, without the common factor; None if all errors are zero.
     noise_factor_ : float
     noise_range_ : ndarray of shape (2,)
-        Least and largest logarithm at the training samples, which no other goes beyond.
+        Smallest and largest log variance at the training samples; predictions are clipped to it.
     leave_one_out_residuals_ : ndarray of shape (n_samples,)
     n_rounds_ : int
 
     See Also
     --------
-    BayesianLSSVMRegressor : one variance for all, or one that is known for each sample.
+    BayesianLSSVMRegressor : one variance for all samples, or a known one for each.
     """
 
     kernel: Any = "gaussian"
@@ -68,7 +67,7 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
     max_rounds: int = parameter(COUNT, default=5)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn curve and noise.
+        """Fit curve and noise.
 
         Raises
         ------
@@ -113,23 +112,23 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
         return BayesianLSSVMRegressor(kernel=self.kernel, sigma=self.sigma, tune_width=self.tune_width)
 
     def _squared_errors(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Of every sample, expected to be the variance of its noise.
+        """Compute unbiased estimates of the noise variance of every sample.
 
-        With h its share in its own output, the error left out has the variance of the noise times 1 / (1 - h), and the
-        plain residual is 1 - h times that error: so their product.
+        With leverage h, the leave-one-out error has 1 / (1 - h) times the variance of the noise, and the residual is 1
+        - h times that error. Their product is the estimate.
         """
         residuals = targets - self.regressor_.predict(X)
         products: np.ndarray = np.maximum(residuals * self.regressor_.leave_one_out_residuals_, 0.0)
         return products
 
     def predict(self, X: np.ndarray, return_std: bool = False) -> Any:
-        """Outputs, on request with their standard deviations.
+        """Predict outputs, and optionally their standard deviations.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         return_std : bool
-            Give the standard deviation of a new target as well: of the output and of the noise at that place.
+            Also return the standard deviation of a new target, including output uncertainty and local noise.
 
         Returns
         -------
@@ -143,7 +142,7 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
         return means.astype(X.dtype, copy=False), deviations.astype(X.dtype, copy=False)
 
     def noise_variance(self, X: np.ndarray) -> np.ndarray:
-        """The variance of the noise at each sample, shape (n_samples,)."""
+        """Predict the noise variance at each sample, shape (n_samples,)."""
         return self._noise(self._checked(X).astype(np.float64, copy=False))
 
     def _noise(self, X: np.ndarray) -> np.ndarray:

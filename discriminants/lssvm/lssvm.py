@@ -37,7 +37,7 @@ _WANTED_BY = "a least-squares support vector machine"
 
 
 class Group(NamedTuple):
-    """Targets that are learnt from the same samples with the same weights, and so from one factorisation."""
+    """Targets with the same samples and weights, which share one factorisation."""
 
     rows: np.ndarray  # int (n_rows,): of the samples, ascending
     columns: np.ndarray  # int (n_columns,): of the targets
@@ -46,7 +46,7 @@ class Group(NamedTuple):
 
 @estimator
 class LSSVM(KernelExpansion):
-    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, all samples of a target being centres.
+    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, with all its samples as centres.
 
     Parameters
     ----------
@@ -56,27 +56,27 @@ class LSSVM(KernelExpansion):
         Width of a kernel given by name, in the units of X. The source's Gaussian exp(-|x - z|^2 / s^2) is the one of
         width sigma = s / sqrt(2).
     regularization : "auto", float or array-like of float
-        mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
-        less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
-        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, in about
-        a second and 200 MB; of equal samples all are left out together.
+        mu > 0, the inverse of gamma in the source; larger is smoother. Errors are summed, so the same mu has less
+        effect with more samples. A list is searched for the smallest `choose_by`. "auto" searches 17 values at the
+        kernel's scale (`linear_systems.penalty_choice.usual_penalties`) on at most 2000 samples, in about a second and
+        200 MB; equal samples are left out together.
     choose_by : {"leave_one_out", "gcv"}
-        The mean square of the leave-one-out residuals, or generalised cross-validation.
+        Criterion: the mean square of the leave-one-out residuals, or generalised cross-validation.
     solver : {"direct", "conjugate_gradient"}
         One factorisation; or conjugate gradients, which evaluate the kernel in blocks of rows and hold no matrix
         (`linear_systems.kernel_conjugate_gradients`). The second takes one `regularization` and has no leave-one-out
         residuals.
     tol : float
-        Where conjugate gradients stop: the residual relative to the targets, in the norm of the preconditioner.
+        Relative residual at which conjugate gradients stop, in the norm of the preconditioner.
 
     Attributes
     ----------
     regularization_ : float
-        The one taken.
+        The penalty used.
     criterion_ : ndarray of shape (n_regularizations,) or None
-        Mean squared error to be expected on a new sample with each of several penalties, a mean over the targets.
+        Estimated mean squared error on a new sample for each penalty, averaged over the targets.
     basis_centers_ : ndarray of shape (m, n_features)
-        The samples whose weight is not zero.
+        The samples with nonzero weight.
     """
 
     kernel: Any = "gaussian"
@@ -104,7 +104,7 @@ class LSSVM(KernelExpansion):
                 for group in groups:
                     cell = np.ix_(group.rows, group.columns)
                     own = _among(K, group.rows)
-                    if own is K and group is not groups[-1]:  # the last may put its factor in the matrix's place
+                    if own is K and group is not groups[-1]:  # the last may overwrite the matrix by its factor
                         own = K.copy()
                     solution = WeightedRidge(own, targets[cell], self.regularization_, group.weight)
                     weights[cell], bias[group.columns] = solution.alpha, solution.bias
@@ -127,7 +127,9 @@ class LSSVM(KernelExpansion):
         groups: list[Group],
         penalties: list[float],
     ) -> None:
-        """Keep the penalty of least expected error, the mean over all pairs of a target and one of its samples."""
+        """Choose the penalty with the smallest expected error, averaged over all pairs of a target and one of its
+        samples.
+        """
         if len(penalties) == 1:
             self.regularization_, self.criterion_ = penalties[0], None
             return
@@ -138,7 +140,7 @@ class LSSVM(KernelExpansion):
             if usual:
                 rows, own, weight = part_to_choose_on(X, rows, own, weight, n_parts=len(groups))
             K = kernel_values(rows)
-            if not penalties:  # at the scale of the first group, which serves for the others
+            if not penalties:  # at the scale of the first group, also used for the others
                 penalties = usual_penalties(K, float(weights.mean()))
             squares.append(group.rows.shape[0] * expected_squares(K, own, penalties, self.choose_by, weight))
             n_values += group.rows.shape[0] * group.columns.shape[0]
@@ -161,7 +163,7 @@ class LSSVM(KernelExpansion):
         return found.alpha, found.bias
 
     def _resolved_kernel(self, X: np.ndarray, weight: np.ndarray | None = None) -> Kernel:
-        """The kernel of the samples, of which there are two or more, with one column for each."""
+        """Return the kernel of at least two samples, with one column per sample."""
         n_samples = X.shape[0] if weight is None else np.count_nonzero(weight)
         if n_samples < 2:
             raise ValueError(
@@ -170,7 +172,7 @@ class LSSVM(KernelExpansion):
         return one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
 
     def _penalties(self) -> list[float]:
-        """The values of `regularization`, one or several; none for "auto"."""
+        """Return the values of `regularization`, one or several; none for "auto"."""
         if isinstance(self.regularization, str):
             return []
         penalties = np.atleast_1d(np.asarray(self.regularization))
@@ -187,7 +189,7 @@ class LSSVM(KernelExpansion):
 
 
 def _among(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The kernel values among these samples: K itself where they are all."""
+    """Return the kernel values among these samples: K itself if they are all."""
     return K if rows.shape[0] == K.shape[0] else K[np.ix_(rows, rows)]
 
 
@@ -196,22 +198,22 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     """Least-squares support vector machine for regression: ridge regression in the space of a kernel with a free bias.
 
     Minimizes sum_i v_i (y_i - f(x_i) - b)^2 + mu |f|^2, |f| the norm in the space of the kernel (Suykens et al. 2002,
-    3.28-3.32): kernel ridge regression on centred features. All targets share one factorisation, from which the
-    residuals of each sample by the machine of all others come in closed form as well.
+    3.28-3.32): kernel ridge regression on centred features. All targets share one factorisation, which also gives the
+    leave-one-out residuals in closed form.
 
-    Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, whatever its length. Every sample
-    is a centre, so a prediction takes N kernel values.
+    Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, for any length of the list. Every
+    sample is a centre, so a prediction takes N kernel values.
 
     Attributes
     ----------
     leave_one_out_residuals_ : ndarray of the shape of y, or None
-        y_i - f(x_i) by the machine of all other samples, float64; a sample of weight zero has its plain residual.
+        y_i - f(x_i) of the machine without sample i, float64; the ordinary residual for samples of weight zero.
     dual_coef_ : ndarray of shape (m, n_outputs)
-        alpha; with weights v the residual of sample i is mu alpha_i / v_i. The source's alpha.
+        alpha of the source; with weights v the residual of sample i is mu alpha_i / v_i.
 
     See Also
     --------
-    WeightedLSSVMRegressor : against outliers.
+    WeightedLSSVMRegressor : robust against outliers.
     OROLSRegressor : least squares with few centres.
     """
 
@@ -221,8 +223,8 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), optional
-            v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. With several penalties
-            each takes a factorisation of its own.
+            v >= 0: weight 2 counts as two equal samples, weight 0 as none. With several penalties each takes a
+            factorisation of its own.
 
         Raises
         ------
@@ -242,7 +244,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         return self
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
-        """Learn the targets; their leave-one-out residuals, of the direct solver."""
+        """Fit the targets; the direct solver returns their leave-one-out residuals."""
         kernel = self._resolved_kernel(X, weight)
         rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
         group = Group(rows, np.arange(targets.shape[1]), None if weight is None else weight[rows])
@@ -255,42 +257,41 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
 
 @estimator
 class LSSVMClassifier(LSSVM, ThresholdedClassifier):
-    """Least-squares support vector machine: the same regression onto codes +-1 of the classes.
+    """Least-squares support vector machine: regression onto class codes +-1.
 
-    Two classes have one output, the regression onto -1 and +1 (Suykens et al. 2002, 3.1-3.5). More are coded by several
-    such two-class tasks (section 3.2), and decoded by the errors of their outputs against the codeword of each class.
-    All tasks on the same samples share one factorisation, whatever their number; only "one-vs-one", where a task sees
-    two classes, has one for each pair, of the size of the pair. With one output a class it is `KFDClassifier` with
-    `penalty="kernel"`.
+    Two classes have one output, the regression onto -1 and +1 (Suykens et al. 2002, 3.1-3.5). More classes are coded by
+    several two-class tasks (section 3.2). They are decoded by the errors of the outputs against the codeword of each
+    class. All tasks on the same samples share one factorisation. Only "one-vs-one" needs one for each pair, on the
+    samples of the pair. With one output per class it is `KFDClassifier` with `penalty="kernel"`.
 
-    Time is O(N^3), memory 16 N^2 bytes; with several values of `regularization` a few times as much. Thresholds are set
-    in every task. Leaving one out needs the direct solver; in a task without a sample's class its plain output serves.
+    Time is O(N^3), memory 16 N^2 bytes; with several values of `regularization` a few times as much. Every task has a
+    threshold. Leave-one-out outputs need the direct solver; tasks without a sample's class use its ordinary output.
 
     Parameters
     ----------
     regularization
-        One for all tasks, chosen by the mean over the tasks of the squared error against +-1.
+        One penalty for all tasks, chosen by the squared error against +-1, averaged over the tasks.
     coding : {"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}
-        A task a class; a task a pair of classes; the bits of the class number, as few tasks as can be; or many more
-        than classes, so that errors of some do no harm (`multiclass.output_codes.output_code`).
+        One task per class; one per pair of classes; the bits of the class number, which needs the fewest tasks; or many
+        more tasks than classes, so that some errors are corrected (`multiclass.output_codes.output_code`).
     decoding : {"loss", "hamming"}
-        The class of least squared error over the tasks, or that which loses fewest tasks (with "one-vs-one" the vote),
-        of equals the one of least squared error.
+        Choose the class with the smallest squared error over the tasks, or with the fewest lost tasks (for
+        "one-vs-one", by vote). Ties are resolved by the squared error.
     calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
     posterior
-        Fitted to the class scores of decoding "loss".
+        Output model, fitted to the class scores of decoding "loss".
     random_state : int, RandomState or None
-        Draws the error-correcting code of more than five classes.
+        Seed of the error-correcting code for more than five classes.
 
     Attributes
     ----------
     code_ : ndarray of int8 of shape (n_classes, n_tasks)
-        The side of each class in each task, 0 where it has no part.
+        Sign of each class in each task, 0 if the task does not use it.
     leave_one_out_outputs_ : ndarray of shape (n_samples, n_tasks) or None
-        Of each sample by the machine of all others, float64, with the thresholds of this one; the plain output where a
-        sample has no part in a task or weight zero. Only of the direct solver.
+        Output of each sample by the machine without it, float64, with the thresholds of this one. For tasks that do not
+        use the sample, or weight zero, the ordinary output. Only with the direct solver.
     dual_coef_ : ndarray of shape (m, n_tasks)
-        Times +-1 the source's alpha, of the samples whose weight is not zero.
+        alpha of the source times +-1, for samples of nonzero weight.
     intercept_ : ndarray of shape (n_tasks,)
 
     See Also
@@ -309,20 +310,19 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         return self.code_[codes]
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Learn the outputs, then thresholds and posterior model.
+        """Fit the outputs, then thresholds and posterior model.
 
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), optional
-            v >= 0: a sample of weight two is as two equal samples, for thresholds and posteriors too, one of weight
-            zero as none. Leaving one out leaves out its whole weight. With several penalties each takes a
-            factorisation of its own.
+            v >= 0: weight 2 counts as two equal samples, also for thresholds and posteriors; weight 0 as none.
+            Leave-one-out removes the whole weight of a sample. With several penalties each takes its own factorisation.
 
         Raises
         ------
         ValueError
             For fewer than two classes of positive weight, a kernel that is not symmetric or has large negative
-            eigenvalues, or what only the direct solver has of the other.
+            eigenvalues, or options that need the direct solver.
         MemoryError
             If the direct solver finds no room for the kernel matrix.
         """
@@ -337,7 +337,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         self.classes_, codes = class_codes(y[rows])
         own = self._targets(codes)
         targets = np.zeros((X.shape[0], own.shape[1]))
-        targets[rows] = own  # zero where a sample has no part
+        targets[rows] = own  # zero for samples that the task does not use
         left_out = self._fit_weighted(X, targets, weight)
         if self.calibrate_on == "held_out":
             outputs = self._held_out_outputs(X, codes, targets, weight)
@@ -351,7 +351,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         return self
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
-        """Learn the tasks; leave-one-out outputs, of the direct solver."""
+        """Fit the tasks; the direct solver returns leave-one-out outputs."""
         kernel = self._resolved_kernel(X, weight)
         left_out = self._fit_groups(X, targets, _groups(targets, weight), kernel, self._penalties())
         return None if left_out is None else np.where(targets != 0, targets - left_out, self._outputs(X))
@@ -367,7 +367,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
 
 
 def _groups(targets: np.ndarray, weight: np.ndarray | None) -> list[Group]:
-    """Tasks with the same samples, those whose target is not zero."""
+    """Group tasks with the same samples, those with nonzero target."""
     found: dict[bytes, list[int]] = {}
     for task, part in enumerate((targets != 0).T):
         found.setdefault(np.packbits(part).tobytes(), []).append(task)

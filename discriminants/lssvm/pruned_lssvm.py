@@ -1,4 +1,4 @@
-"""Least-squares support vector machines made sparse by leaving samples out (Suykens et al. 2002, section 3.7)."""
+"""Sparse least-squares support vector machines by pruning samples (Suykens et al. 2002, section 3.7)."""
 
 from numbers import Real
 from typing import Any, Self
@@ -13,22 +13,22 @@ from discriminants.lssvm.lssvm import LSSVM, LSSVMClassifier, LSSVMRegressor
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.util.estimator import SHARE, estimator, field, parameter
 
-_OUTLIER = (5.0 / norm.ppf(0.75)) ** 2  # of the median square: beyond five standard deviations of normal residuals
+_OUTLIER = (5.0 / norm.ppf(0.75)) ** 2  # times the median square: five standard deviations of normal residuals
 
 
 @estimator
 class _Pruned(LSSVM):
-    """The loop that classifier and regressor share; `super().fit` is that of the full machine.
+    """Pruning loop of classifier and regressor; `super().fit` fits the full machine.
 
     Parameters
     ----------
     sigma
-        "scale" is the width of all samples.
+        "scale" is computed from all samples.
     regularization
-        Of several the choice falls with all samples, and stays.
+        A list is searched once, with all samples.
     share : float
-        Of the samples still there, to be left out at a time: those of least |alpha|, relative to the largest of each
-        output.
+        Fraction of the remaining samples to remove per round: those with the smallest |alpha|, relative to the largest
+        of each output.
 
     Attributes
     ----------
@@ -39,23 +39,23 @@ class _Pruned(LSSVM):
     share: float = parameter(SHARE, default=0.05)
     significance: float = parameter(Interval(Real, 0, 0.5, closed="neither"), default=0.05)
     solver: str = field(default="direct", init=False)
-    tol: float = field(default=1e-6, init=False)  # of conjugate gradients, which have no residuals to go by
+    tol: float = field(default=1e-6, init=False)  # for conjugate gradients, which have no leave-one-out residuals
     _first_kernel: Kernel | None = field(init=False)
     _first_penalty: float | None = field(init=False)
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """As `fit` of the full machine, then on fewer and fewer samples.
+        """Fit the full machine, then machines on fewer and fewer samples.
 
         Parameters
         ----------
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array-like of shape (n_samples,), optional
-            v >= 0, of the fits; in the test every sample of positive weight counts once.
+            v >= 0, weights of the fits; the test counts every sample of positive weight once.
 
         Raises
         ------
         ValueError
-            For what the full machine does not take.
+            As the full machine.
         """
         self._first_kernel, self._first_penalty = None, None
         super().fit(X, y, sample_weight)
@@ -83,32 +83,32 @@ class _Pruned(LSSVM):
         return self
 
     def _resolved_kernel(self, X: np.ndarray, weight: np.ndarray | None = None) -> Kernel:
-        """With the width that all samples gave."""
+        """Return the kernel with the width computed from all samples."""
         if self._first_kernel is None:
             self._first_kernel = super()._resolved_kernel(X, weight)
         return self._first_kernel
 
     def _penalties(self) -> list[float]:
-        """The one that was chosen with all samples."""
+        """Return the penalty chosen with all samples."""
         return super()._penalties() if self._first_penalty is None else [self._first_penalty]
 
     def _without_least(self, kept: np.ndarray) -> np.ndarray:
-        """Rows of the samples but for the share, one at least, of least |alpha|, of several outputs the largest."""
+        """Return the rows without the given share, at least one, of smallest |alpha|, the largest over the outputs."""
         alpha = np.abs(self.dual_coef_).astype(np.float64)
         matters = (alpha / np.maximum(alpha.max(axis=0), np.finfo(float).tiny)).max(axis=1)
         n_left_out = max(1, round(self.share * kept.shape[0]))
         return np.sort(kept[np.argsort(matters, kind="stable")[n_left_out:]])
 
     def _losses(self, y: np.ndarray) -> np.ndarray:
-        """Of every sample, by a machine that has not learnt it."""
+        """Compute the losses of every sample by a machine that was not trained on it."""
         raise NotImplementedError
 
     def _can_do_with(self, y: np.ndarray, fewer: np.ndarray) -> bool:
-        """Whether these samples alone can be learnt from."""
+        """Return whether a machine can be trained on these samples alone."""
         return fewer.shape[0] >= 2
 
     def _worse(self, losses: np.ndarray, reference: np.ndarray) -> bool:
-        """Whether losses are significantly above those of the full machine."""
+        """Return whether losses are significantly above those of the full machine."""
         raise NotImplementedError
 
 
@@ -120,28 +120,28 @@ def _only(weight: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 @estimator
 class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
-    """`LSSVMRegressor` on ever fewer of its samples, while the others are predicted as well as before.
+    """`LSSVMRegressor` pruned to fewer samples while the prediction error does not rise.
 
-    In turn the samples that matter least are left out and the machine is fitted to the rest (Suykens et al. 2002,
-    section 3.7). What it costs is seen on all samples, by machines that have not learnt them: of those still in it the
-    leave-one-out residuals, in closed form, of those left out the plain ones. It ends when the mean of their squares is
-    above that of the full machine by more than chance lets that one vary, and the last machine before is kept. Squares
-    above 55 times their median, those of outliers, count as that. What only the samples left out show is lost: if few
-    centres should explain all samples, take `OROLSRegressor`.
+    Each round removes the least important samples and refits the machine (Suykens et al. 2002, section 3.7). The error
+    is measured on all samples by machines that were not trained on them: leave-one-out residuals in closed form for the
+    remaining samples, ordinary residuals for the removed ones. Pruning stops when the mean square is significantly
+    above that of the full machine, and the previous machine is kept. Squares above 55 times their median, those of
+    outliers, are set to that value. Structure that only removed samples show is lost. To explain all samples by few
+    centres, use `OROLSRegressor`.
 
-    Time is that of about 1 / (3 share) full fits, 7 for the source's 5 %.
+    Time is about 1 / (3 share) full fits, 7 for the source's 5 %.
 
     Parameters
     ----------
     significance : float
-        The rise that ends it has this probability for a normal variable of the standard error of the full machine's
-        mean: at 0.05 it is 1.64 standard errors. Smaller ones prune further. (A test on the pairs would end at once,
-        since the squares rise with every sample that goes, by however little.)
+        Pruning stops at a rise with this probability, for a normal variable with the standard error of the full
+        machine's mean: 0.05 is 1.64 standard errors. Smaller values prune further. (A paired test would stop at once,
+        since the squares rise slightly with every removed sample.)
 
     Attributes
     ----------
     path_sizes_, path_errors_ : ndarray of shape (n_rounds,)
-        Numbers of samples of the machines that were not worse, and the mean squared error of all samples.
+        Numbers of samples of the accepted machines, and their mean squared error on all samples.
 
     See Also
     --------
@@ -153,7 +153,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
         return residuals**2 if self._one_column else (residuals**2).sum(axis=1)
 
     def _worse(self, losses: np.ndarray, reference: np.ndarray) -> bool:
-        # An outlier would raise the standard error so far that no rise is significant.
+        # An outlier would raise the standard error so much that no rise is significant.
         unit = _OUTLIER * float(np.median(reference)) or float(reference.max()) or 1.0
         own = np.minimum(reference / unit, 1.0)
         rise = float(np.minimum(losses / unit, 1.0).mean() - own.mean())
@@ -162,12 +162,12 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
 
 @estimator
 class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
-    """`LSSVMClassifier` on ever fewer of its samples, while the others are classified as well as before.
+    """`LSSVMClassifier` pruned to fewer samples while the classification error does not rise.
 
-    As `PrunedLSSVMRegressor`: what counts are the errors on all samples by machines that have not learnt them, and the
-    test is the one-sided sign test on the samples that only one of the two machines gets wrong (McNemar's, exact), with
-    `significance` as its level. All tasks share the samples; `PairwiseClassifier(PrunedLSSVMClassifier())` prunes each
-    pair of classes by itself, as the source does (Suykens et al. 2002, section 3.7).
+    As `PrunedLSSVMRegressor`, with the errors on all samples by machines that were not trained on them. The test is the
+    one-sided sign test on the samples that only one of the two machines gets wrong (McNemar's, exact), with level
+    `significance`. All tasks share the samples; `PairwiseClassifier(PrunedLSSVMClassifier())` prunes each pair of
+    classes separately, as the source does (Suykens et al. 2002, section 3.7).
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
     Attributes
     ----------
     path_sizes_ : ndarray of shape (n_rounds,)
-        Numbers of samples of the machines that were not worse.
+        Numbers of samples of the accepted machines.
     path_errors_ : ndarray of shape (n_rounds,)
-        The share of all samples that are classified wrongly.
+        Error rates on all samples.
 
     See Also
     --------
@@ -194,7 +194,7 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
         return (self.classes_[winners(self._class_scores(outputs))] != np.asarray(y).ravel()).astype(np.float64)
 
     def _can_do_with(self, y: np.ndarray, fewer: np.ndarray) -> bool:
-        """Two of every class."""
+        """Return whether every class has at least two samples."""
         _, counts = np.unique(np.asarray(y).ravel()[fewer], return_counts=True)
         return bool(counts.shape[0] == self.classes_.shape[0] and counts.min() >= 2)
 

@@ -1,15 +1,15 @@
-"""Weights of samples from their residuals, by which least squares becomes a loss that outliers cannot turn."""
+"""Sample weights from residuals, which turn least squares into a robust loss."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-_NORMAL = 1.4826  # deviation of a normal variable over the median of its absolute values
+_NORMAL = 1.4826  # standard deviation of a normal variable divided by its median absolute value
 _LEAST = 1e-4  # weight of an outlier: the system stays regular (Suykens et al. 2002, 5.15)
 
 
 def robust_scale(residuals: np.ndarray, weight: np.ndarray) -> float:
-    """1.4826 times the median absolute deviation from the median, samples counted as often as their weight says."""
+    """Compute 1.4826 times the weighted median absolute deviation from the median."""
     deviations = np.abs(residuals - _median(residuals, weight))
     return _NORMAL * _median(deviations, weight)
 
@@ -19,23 +19,25 @@ def _median(values: np.ndarray, weight: np.ndarray) -> float:
 
 
 def cut_weights(t: np.ndarray) -> np.ndarray:
-    """1 up to 2.5, then linear to the least at 3 (Suykens et al. 2002, 5.15)."""
+    """Return 1 up to 2.5, then a linear decrease to the least weight at 3 (Suykens et al. 2002, 5.15)."""
     return 2.0 * (3.0 - np.abs(t))
 
 
 def huber_weights(t: np.ndarray) -> np.ndarray:
-    """1 up to 1.5, then 1.5 / |t|: quadratic, then linear loss (Suykens et al. 2002, section 5.3.3)."""
+    """Return 1 up to 1.5, then 1.5 / |t|: quadratic, then linear loss (Suykens et al. 2002, section 5.3.3)."""
     return 1.5 / np.maximum(np.abs(t), 1.5)
 
 
 def hampel_weights(t: np.ndarray) -> np.ndarray:
-    """psi(t) / t, psi rising to 1.7, level to 3.4 and falling to 0 at 8.5 (Suykens et al. 2002, section 5.3.3)."""
+    """Return psi(t) / t; psi rises to 1.7, is constant to 3.4 and falls to 0 at 8.5 (Suykens et al. 2002, section
+    5.3.3).
+    """
     size = np.maximum(np.abs(t), 1.7)
     return 1.7 / size * np.minimum(1.0, (8.5 - size) / 5.1)
 
 
 def tukey_weights(t: np.ndarray) -> np.ndarray:
-    """Tukey's biweight (1 - (t / a)^2)^2 up to a = 4.685, with 95 % efficiency where errors are normal."""
+    """Return Tukey's biweight (1 - (t / a)^2)^2 up to a = 4.685, with 95 % efficiency for normal errors."""
     return np.maximum(1.0 - (t / 4.685) ** 2, 0.0) ** 2
 
 
@@ -49,10 +51,10 @@ LOSSES = tuple(_OF_LOSS)
 
 
 def robust_weights(residuals: np.ndarray, loss: str, weight: np.ndarray) -> np.ndarray:
-    """The weight of each sample, 1e-4 to 1, by a loss in `LOSSES` of its residual in units of the robust scale.
+    """Compute the weight of each sample, 1e-4 to 1, by a loss in `LOSSES` of its residual in units of the robust scale.
 
-    Ones where more than half of the residuals are the same, and there is no scale. `weight` counts the samples for the
-    scale.
+    Returns ones if more than half of the residuals are equal, because the scale is then zero. `weight` counts the
+    samples for the scale.
     """
     scale = robust_scale(residuals, weight)
     if not scale > 0:

@@ -1,4 +1,4 @@
-"""Search of parameters on a grid that shrinks around its best point (Suykens et al. 2002, section 3.4.2)."""
+"""Parameter search on a grid that shrinks around its best point (Suykens et al. 2002, section 3.4.2)."""
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -14,35 +14,34 @@ from discriminants.util.estimator import estimator, field, parameter
 
 @estimator
 class ShrinkingGridSearchCV(BaseSearchCV):
-    """`GridSearchCV`, and then again on finer and finer grids around the best candidate so far.
+    """`GridSearchCV` followed by finer grids around the best candidate.
 
-    A round puts a value into the middle of either gap between the best value of every parameter and its neighbours,
-    beyond the end of a grid one a step further out, and tries all combinations of these and the best that were not
-    tried before (Suykens et al. 2002, section 3.4.2): up to 3^p - 1 of them for p parameters of numbers. So after r
-    rounds the neighbours of the best are 2^-r of the first grid's steps away. Where all values of a parameter are
-    positive, steps are ratios and the middle is the geometric one. Parameters whose values are no numbers keep their
-    best.
+    Each round takes the best value of every parameter and the midpoints between it and its neighbours; at the end of a
+    grid, one value a step further out. It tries all new combinations (Suykens et al. 2002, section 3.4.2), at most 3^p
+    - 1 for p numeric parameters. After r rounds the neighbours of the best are 2^-r of the first grid's steps away. If
+    all values of a parameter are positive, midpoints are geometric means and steps are ratios. Parameters that are not
+    numeric keep their best value.
 
     Parameters
     ----------
     estimator : estimator
         Cloned for every candidate.
     param_grid : dict of str to list
-        The first grid. Of equally good candidates the first that was tried is taken, so put smoother values first.
+        The first grid. Ties are resolved in favor of the first candidate, so list smoother values first.
     n_refinements : int
-        Rounds after the first grid; the source makes three.
+        Number of rounds after the first grid; the source uses three.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`, with one score; `cv` has to give the same folds in every round.
+        As in `GridSearchCV`, with one score; `cv` must give the same folds in every round.
 
     Attributes
     ----------
     best_params_, best_score_, best_estimator_, cv_results_, classes_, ...
-        As in `GridSearchCV`; `cv_results_` has the candidates of all rounds.
+        As in `GridSearchCV`; `cv_results_` contains the candidates of all rounds.
 
     Raises
     ------
     ValueError
-        From `fit`, if `param_grid` is no dict of lists, if several scores are asked for, and as `GridSearchCV` does.
+        From `fit`, if `param_grid` is not a dict of lists, for several scores, and as in `GridSearchCV`.
     """
 
     estimator: Any = field(kw_only=False)
@@ -75,7 +74,9 @@ class ShrinkingGridSearchCV(BaseSearchCV):
 
 
 def _nearer(best: Any, values: list[Any]) -> list[Any]:
-    """The best value and the middles of the gaps to its neighbours, or a step beyond the ends; no numbers: it alone."""
+    """Return the best value and the midpoints to its neighbours, or a step beyond the ends; non-numeric values stay
+    alone.
+    """
     numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
     distinct = sorted(set(values)) if numbers else []
     if len(distinct) < 2 or not np.isfinite(distinct).all():

@@ -1,4 +1,4 @@
-"""Least-squares support vector regression that outliers cannot turn (Suykens et al. 2002, section 5.2)."""
+"""Robust least-squares support vector regression (Suykens et al. 2002, section 5.2)."""
 
 import numpy as np
 
@@ -11,30 +11,31 @@ _SETTLED = 1e-3  # largest change of a weight at which reweighting ends
 
 @estimator
 class WeightedLSSVMRegressor(LSSVMRegressor):
-    """`LSSVMRegressor` fitted again with less weight on the samples that it came to lie far from.
+    """`LSSVMRegressor` refitted with lower weights for samples with large residuals.
 
-    The residuals of the plain machine, in units of a robust scale, say how much each sample weighs (Suykens et al.
-    2002, 5.10-5.15); one round is the weighted machine of the source, more rounds go towards the minimum of the loss
-    (iteratively reweighted least squares). Errors are taken to be symmetric about the curve, and the penalty to be good
-    already, for the residuals of too smooth a curve are no noise. A round takes a factorisation for every target.
+    The residuals of the unweighted machine, in units of a robust scale, determine the sample weights (Suykens et al.
+    2002, 5.10-5.15). One round is the weighted machine of the source; more rounds approach the minimum of the loss
+    (iteratively reweighted least squares). The method assumes symmetric errors and a suitable penalty, because the
+    residuals of an oversmoothed curve are not noise. A round takes one factorisation for every target.
 
     Parameters
     ----------
     regularization
-        "auto" chooses anew in every round, by the weights of the round, so that samples far off have no say; of a list
-        the choice falls without weights, and stays.
+        "auto" chooses again in every round with the weights of the round, so that outliers do not count. A list is
+        searched once, without weights.
     loss : {"cut", "huber", "hampel", "tukey"}
-        What a sample weighs whose residual is t robust scales: all up to 2.5 and nothing from 3 on, the source's; or by
-        the losses of these names (`discriminants.lssvm.robust_weights`). Huber's falls most slowly and has one minimum.
+        Weight of a sample whose residual is t robust scales. "cut" is the source's: 1 up to 2.5 and almost 0 from 3.
+        The others follow the losses of these names (`discriminants.lssvm.robust_weights`). Huber's decreases most
+        slowly and has a single minimum.
     max_reweightings : int
-        Rounds at most; they end when no weight changes by 0.001.
+        Maximum number of rounds; they stop when no weight changes by 0.001.
 
     Attributes
     ----------
     robust_weights_ : ndarray of the shape of y
-        1e-4 to 1, to be multiplied by the sample weight, if there is one; 1 for samples of weight zero.
+        1e-4 to 1, multiplied by the sample weight if given; 1 for samples of weight zero.
     leave_one_out_residuals_
-        Leave-one-out with the weights as they are.
+        Leave-one-out residuals with fixed weights.
 
     See Also
     --------

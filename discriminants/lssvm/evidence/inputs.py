@@ -1,4 +1,4 @@
-"""Which inputs a model needs: backward elimination by evidence."""
+"""Input selection: backward elimination by the evidence."""
 
 from typing import NamedTuple
 
@@ -10,23 +10,23 @@ from discriminants.lssvm.evidence.widths import WidthEvidence
 
 
 class InputSelection(NamedTuple):
-    """The inputs that were left out, and the kernel of the others."""
+    """The removed inputs, and the kernel of the others."""
 
-    kernel: ARDGaussianKernel  # with widths tuned for the inputs that stay, infinite of all others
-    removed: np.ndarray  # int (n_removed,): inputs in the order of their going
-    # (n_removed + 1,): Before, and after each; less half the logarithm of the number of samples for every width
+    kernel: ARDGaussianKernel  # tuned widths for the remaining inputs, infinite for the removed ones
+    removed: np.ndarray  # int (n_removed,): inputs in order of removal
+    # (n_removed + 1,): before and after each removal, minus half the log number of samples for every width
     log_evidence: np.ndarray
 
 
 def selected_inputs(
     evidence: WidthEvidence, kernel: ARDGaussianKernel, deviations: np.ndarray, around: np.ndarray
 ) -> InputSelection:
-    """Remove the input whose width is largest for its spread, tune the others, and go on while the evidence grows.
+    """Remove the input with the largest width relative to its spread and tune the others, while the evidence grows.
 
-    Suykens et al. (2002, section 4.3). A width goes to infinity continuously, so that the evidence with widths at their
-    best never grows by a removal but in rounding. What grows is the evidence with the widths integrated over; its
-    leading term, half the logarithm of the number of samples for each width, is counted here (Schwarz 1978). `kernel`
-    has tuned widths, `deviations` (n_features,) are those of the inputs, `around` is as in `WidthEvidence.tuned`.
+    Suykens et al. (2002, section 4.3). A width goes to infinity continuously, so at the best widths a removal never
+    raises the evidence, except by rounding. The criterion is therefore the evidence with the widths integrated out; its
+    leading term is half the log number of samples for each width (Schwarz 1978). `kernel` has tuned widths,
+    `deviations` (n_features,) are the deviations of the inputs, `around` is as in `WidthEvidence.tuned`.
     """
     removed: list[int] = []
     values = [_charged(evidence, kernel)]

@@ -1,4 +1,4 @@
-"""How uncertain the outputs of a machine are, by the posterior of its weights."""
+"""Posterior variance of the outputs of a machine."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -9,20 +9,20 @@ from sklearn.base import BaseEstimator
 from discriminants.kernels import Kernel
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 
-_NEGLIGIBLE = 1e-13  # eigenvalues relative to the penalty, whose directions the data say nothing of
+_NEGLIGIBLE = 1e-13  # eigenvalues relative to the penalty below which the data do not determine a direction
 _ROWS = 1024
 
 
 class PosteriorVariance(BaseEstimator):
-    """Var w'(phi(x) - phi_r) for points of reference phi_r that are mixtures of the samples.
+    """Var w'(phi(x) - phi_r) for reference points phi_r that are mixtures of the samples.
 
     It is s^2 (|phi(x) - phi_r|^2 - sum_i p_i^2 / (l_i + r)) with the components p of phi(x) - phi_r along the
-    eigenvectors of the centred kernel (Suykens et al. 2002, 4.24 and 4.69, whose signs and factors are misprinted in
-    part). A prediction takes the kernel values of the output itself and O(n n_directions) products.
+    eigenvectors of the centred kernel (Suykens et al. 2002, 4.24 and 4.69, with some misprinted signs and factors). A
+    prediction uses the kernel values of the output and O(n n_directions) products.
 
     directions_ (n, n_directions) is SV of the eigenvalues_ that are not negligible; the columns of references_ (n,
-    n_references) are shares of the samples, offsets_ (n_directions, n_references) their components, and squares_
-    (n_references,) is |phi_r|^2.
+    n_references) are mixture weights of the samples, offsets_ (n_directions, n_references) their components, and
+    squares_ (n_references,) is |phi_r|^2.
     """
 
     directions_: np.ndarray
@@ -32,7 +32,7 @@ class PosteriorVariance(BaseEstimator):
     squares_: np.ndarray
 
     def fit(self, spectrum: KernelSpectrum, references: np.ndarray, least_penalty: float) -> Self:
-        """Keep what the variances take, for penalties of at least `least_penalty`."""
+        """Store what the variances need, for penalties of at least `least_penalty`."""
         kept = spectrum.eigenvalues > _NEGLIGIBLE * least_penalty
         kept[-1] = True
         directions = spectrum.root[:, None] * spectrum.vectors[:, kept]
@@ -52,9 +52,10 @@ class PosteriorVariance(BaseEstimator):
         X: np.ndarray,
         wanted: Sequence[tuple[int, float, float]],
     ) -> np.ndarray:
-        """Variances (n_samples, n_wanted), float64, for triples of a reference, prior variance s^2 and penalty r.
+        """Compute variances (n_samples, n_wanted), float64, for triples of a reference, prior variance s^2 and penalty
+        r.
 
-        The kernel is that for the centres, which are the samples in their order.
+        `centers` are the training samples in their order.
         """
         columns = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
         found = np.empty((X.shape[0], len(wanted)))

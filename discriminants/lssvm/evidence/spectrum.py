@@ -1,9 +1,9 @@
-"""The eigenpairs of a centred kernel matrix, from which everything of the evidence follows."""
+"""Eigenpairs of a centred kernel matrix, the basis of all evidence computations."""
 
 import numpy as np
 from scipy.linalg import eigh
 
-_NEGATIVE = 1e-6  # of the largest eigenvalue, that rounding in float32 may make of a zero
+_NEGATIVE = 1e-6  # of the largest eigenvalue: rounding of a zero in float32
 _ROUNDING = 1e-13  # of the sum of the diagonal
 
 
@@ -11,11 +11,11 @@ class KernelSpectrum:
     """C = S (I - 1 v'/W) K (I - v 1'/W) S = V diag(l) V' on the directions orthogonal to S1: S^2 = diag(v), W = 1'v.
 
     With the model y_i = w'phi(x_i) + b + e_i, w ~ N(0, s^2 I), e_i ~ N(0, r s^2 / v_i), and a flat prior of b, the
-    rotated targets V'Sy are independent with variances s^2 (l + r), whatever s and r (Suykens et al. 2002, sections
-    4.1.4 and 4.2; there mu = 1 / s^2, zeta = 1 / (r s^2)). The constant vector is given the largest eigenvalue and left
-    out, so that all n - 1 other directions stay, those outside the range of the kernel among them.
+    rotated targets V'Sy are independent with variances s^2 (l + r), for any s and r (Suykens et al. 2002, sections
+    4.1.4 and 4.2; there mu = 1 / s^2, zeta = 1 / (r s^2)). The constant vector gets the largest eigenvalue and is
+    dropped. All other n - 1 directions stay, including those outside the range of the kernel.
 
-    Time is O(n^3), memory 24 n^2 bytes, of which 8 n^2 stay; K (n, n) is overwritten. `weight` is v > 0, ones by
+    Time is O(n^3). Memory is 24 n^2 bytes, with 8 n^2 kept; K (n, n) is overwritten. `weight` is v > 0, ones by
     default. `eigenvalues` (n - 1,) are l >= 0, ascending, `vectors` (n, n - 1) V, `root` (n,) the diagonal of S,
     `share` v / W, `column_means` K v / W, `total` W, and `size` sum_i v_i K_ii, which no eigenvalue exceeds. Raises
     ValueError if C has negative eigenvalues that rounding does not explain.
@@ -40,16 +40,18 @@ class KernelSpectrum:
         self.vectors = vectors[:, :-1]
 
     def rotated(self, targets: np.ndarray) -> np.ndarray:
-        """V'S(y - mean), shape (n - 1, n_outputs), of targets (n, n_outputs)."""
+        """Compute V'S(y - mean), shape (n - 1, n_outputs), of targets (n, n_outputs)."""
         return self.vectors.T @ (self.root[:, None] * (targets - self.share @ targets))
 
     def weights(self, rotated: np.ndarray, regularizations: np.ndarray) -> np.ndarray:
-        """alpha (n, n_outputs) of the machines with penalties r (n_outputs,), one a column of rotated targets: the
-        weights of the kernel columns, which sum to zero. The residual of sample i is r alpha_i / v_i.
+        """Compute alpha (n, n_outputs) for penalties r (n_outputs,), one per column of rotated targets. The columns of
+        alpha sum to zero. The residual of sample i is r alpha_i / v_i.
         """
         return self.root[:, None] * (self.vectors @ (rotated / (self.eigenvalues[:, None] + regularizations)))
 
     def inverse_diagonal(self, regularizations: np.ndarray) -> np.ndarray:
-        """Of the bordered system's inverse, (n, n_outputs): sample i left out is missed by alpha_i over its entry."""
+        """Compute the diagonal of the bordered system's inverse, (n, n_outputs). The leave-one-out residual is alpha_i
+        divided by its entry.
+        """
         inverses = 1.0 / (self.eigenvalues[:, None] + regularizations)
         return self.root[:, None] ** 2 * (self.vectors**2 @ inverses)

@@ -1,4 +1,4 @@
-"""The widths of a kernel under which the targets are most probable: level 3 of the inference."""
+"""Kernel widths with the largest evidence: level 3 of the inference."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -9,15 +9,15 @@ from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.lssvm.evidence.penalty import Inference, kernel_gradient, most_probable
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 
-_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the widths given, where the search may begin
-_RANGE = 100.0  # that a width may change by
+_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the given widths: candidate starting points
+_RANGE = 100.0  # largest change of a width
 _OPTIONS = {"maxiter": 100, "ftol": 1e-7, "gtol": 1e-3}
 
 
 class WidthEvidence:
-    """log p(y | widths) of the samples, penalty and variances at their best for each kernel.
+    """log p(y | widths) of the samples, with optimal penalty and variances for each kernel.
 
-    X (n, n_features) is float64; `noise_known` is as in `most_probable`. In `n_samples` a sample of weight two counts
+    X (n, n_features) is float64; `noise_known` is as in `most_probable`. `n_samples` counts a sample of weight two
     twice.
     """
 
@@ -28,17 +28,17 @@ class WidthEvidence:
         self.n_samples = float(X.shape[0] if weight is None or noise_known else weight.sum())
 
     def log_likelihood(self, kernel: Kernel) -> float:
-        """Summed over the outputs."""
+        """Compute the log likelihood summed over the outputs."""
         spectrum = KernelSpectrum(kernel_matrix(kernel, self._X, self._X), self._weight)
         return float(self._inference(spectrum).log_likelihood.sum())
 
     def log_evidence(self, kernel: Kernel) -> float:
-        """With the variances integrated over, summed over the outputs."""
+        """Compute the evidence with the variances integrated out, summed over the outputs."""
         spectrum = KernelSpectrum(kernel_matrix(kernel, self._X, self._X), self._weight)
         return float(self._inference(spectrum).log_evidence(self.n_samples).sum())
 
     def gradient(self, kernel: Kernel) -> tuple[float, np.ndarray]:
-        """Summed log likelihood, and its derivatives by the logarithms of the widths (Suykens et al. 2002, 4.77)."""
+        """Compute the summed log likelihood and its derivatives by the log widths (Suykens et al. 2002, 4.77)."""
         K = kernel_matrix(kernel, self._X, self._X)
         spectrum = KernelSpectrum(K.copy(), self._weight)
         found = self._inference(spectrum)
@@ -49,11 +49,11 @@ class WidthEvidence:
         return most_probable(spectrum, self._targets, noise_known=self._noise_known)
 
     def tuned(self, kernel: Kernel, around: np.ndarray | None = None) -> Kernel:
-        """The kernel with widths of most evidence, by quasi-Newton steps from those given.
+        """Return the kernel with the widths of largest evidence, found by quasi-Newton steps from the given widths.
 
-        The widths may not leave `around` by more than a factor of 100: where the targets are linear in an input, its
-        width would grow for ever. By default that is the widths given, and then the search begins from that of several
-        multiples of them which is best, for there may be more than one maximum.
+        Widths stay within a factor of 100 of `around`: if the targets are linear in an input, its width would grow
+        without bound. `around` defaults to the given widths. The search then starts from the best of several multiples
+        of them, because there may be several maxima.
         """
         widths = np.atleast_1d(np.asarray(kernel.get_params()["sigma"], dtype=np.float64))
         relevant = np.isfinite(widths)
