@@ -1,1 +1,1 @@
-"""Linear systems of kernel machines with a squared loss: by penalty, left-out sample, column or block."""
+"""Linear systems of kernel machines with a squared loss."""

@@ -1,4 +1,4 @@
-"""The system of a kernel machine with a free bias: a positive definite matrix with a border."""
+"""Bordered system of a kernel machine with a free bias."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
@@ -9,15 +9,15 @@ class BorderedSystem:
 
     With P = 1 and H = K + mu I this is the kernel Fisher discriminant with the penalty on its norm, and the
     least-squares support vector machine; H = K + diag(mu / v) weighs sample i by v_i. Other columns of P are further
-    functions without a penalty. Solved by a Cholesky factor of H: with E = H^-1 P and S = P'E, b = S^-1 E'y and alpha =
-    H^-1 y - E b.
+    unpenalized functions. The solution uses a Cholesky factor of H: with E = H^-1 P and S = P'E, b = S^-1 E'y and alpha
+    = H^-1 y - E b.
 
     H (n, n) is symmetric, positive definite and overwritten by its factor; `border` (n, r) is P, a column of ones by
-    default. Raises LinAlgError if H has no Cholesky factor, and ValueError if columns of P depend on each other.
+    default. Raises LinAlgError if H has no Cholesky factor, and ValueError if the columns of P are linearly dependent.
     """
 
     def __init__(self, H: np.ndarray, border: np.ndarray | None = None) -> None:
-        try:  # of a C-ordered H the transpose is in Fortran order: the factor takes its place
+        try:  # the transpose of a C-ordered H is in Fortran order, so the factor overwrites it
             self._factor = cho_factor(H if H.flags.f_contiguous else H.T, overwrite_a=True, check_finite=False)
         except LinAlgError:
             raise LinAlgError("the matrix is not positive definite") from None
@@ -29,12 +29,12 @@ class BorderedSystem:
             raise ValueError("columns of the border depend on each other") from None
 
     def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """alpha (n, n_outputs) and b (r, n_outputs) for targets (n, n_outputs)."""
+        """Compute alpha (n, n_outputs) and b (r, n_outputs) for targets (n, n_outputs)."""
         b = cho_solve(self._schur, self._E.T @ targets, check_finite=False)
         return cho_solve(self._factor, targets, check_finite=False) - self._E @ b, b
 
     def inverse_diagonal(self) -> np.ndarray:
-        """The first n entries of the diagonal of the inverse of the bordered matrix: (H^-1)_ii - E_i S^-1 E_i'.
+        """Compute the first n entries of the diagonal of the inverse of the bordered matrix: (H^-1)_ii - E_i S^-1 E_i'.
 
         O(n^3) time, 8 n^2 bytes.
         """
@@ -44,5 +44,5 @@ class BorderedSystem:
         return np.array(inverse.diagonal()) - correction
 
     def leave_one_out_residuals(self, alpha: np.ndarray) -> np.ndarray:
-        """y_i - f^(-i)(x_i) = alpha_i / (inverse)_ii, of the shape of alpha; weights of samples stay as they are."""
+        """Compute y_i - f^(-i)(x_i) = alpha_i / (inverse)_ii, in the shape of alpha; sample weights stay fixed."""
         return alpha / self.inverse_diagonal()[:, None]

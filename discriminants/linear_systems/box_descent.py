@@ -1,4 +1,4 @@
-"""Coordinate descent on a dual with bounds: two multipliers at a time within blocks of samples."""
+"""Coordinate descent on a box-constrained dual: two multipliers at a time within blocks of samples."""
 
 from typing import NamedTuple
 
@@ -9,21 +9,21 @@ from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.linear_systems.working_set import working_set
 from discriminants.util.numba_cache import njit
 
-_WHOLE = 3000  # samples up to which their kernel matrix is kept, 72 MB
-_INNER = 20  # steps of two for each sample of a block, at most
+_WHOLE = 3000  # maximum number of samples for a stored kernel matrix, 72 MB
+_INNER = 20  # maximum number of pair steps per sample of a block
 
 
 class BoxDescent(NamedTuple):
-    """Where a descent ended."""
+    """Result of a descent."""
 
     beta: np.ndarray  # (n_samples,): multipliers in [-1, 1]; they sum to zero
     bias: float
-    violation: float  # by how much the optimality conditions are missed, in units of the targets
+    violation: float  # violation of the optimality conditions, in units of the targets
     n_blocks: int
 
 
 class KernelRows:
-    """Columns of the kernel matrix of the samples; `whole` is that matrix where it is small, else None."""
+    """Columns of the kernel matrix of the samples; `whole` is the matrix if it is small, else None."""
 
     def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
         self._kernel, self._X = kernel, X
@@ -31,7 +31,7 @@ class KernelRows:
         self.whole = kernel_matrix(kernel, X, X) if X.shape[0] <= _WHOLE else None
 
     def at(self, rows: np.ndarray) -> np.ndarray:
-        """K[:, rows]."""
+        """Return K[:, rows]."""
         if self.whole is not None:
             return self.whole[:, rows]
         return kernel_matrix(self._kernel.at(rows), self._X, self._X[rows])
@@ -50,14 +50,14 @@ def box_descent(
 ) -> BoxDescent:
     """Maximize y'beta - delta |beta|^2 / 2 - beta'K beta / (2 C) for 1'beta = 0, -1 <= beta_i <= 1 (Mika 2002, 3.51).
 
-    That is the dual of sum_i loss(xi_i) + C w'w / 2 with f = K beta / C + b and xi = y - f: with delta = 0 of absolute
-    slacks, else of Huber's, xi^2 / (2 delta) up to delta and |xi| - delta / 2 beyond (3.52; the source gives the primal
-    alone). The gradient of two multipliers, one that may rise and one that may fall, shows what moving them gains;
-    blocks of samples with extreme gradients are worked through so, and the gradient of all is brought up to date after
-    each (`working_set`).
+    This is the dual of sum_i loss(xi_i) + C w'w / 2 with f = K beta / C + b and xi = y - f. For delta = 0 the loss is
+    the absolute slack. Otherwise it is Huber's: xi^2 / (2 delta) up to delta and |xi| - delta / 2 beyond (3.52; the
+    source gives only the primal). Within a block of samples with extreme gradients, the descent moves pairs of one
+    multiplier that may rise and one that may fall. The gradient of all samples is updated after each block
+    (`working_set`).
 
-    K is positive semidefinite and C = `regularization` > 0. It begins with `start`, or with zeros, and ends when no
-    pair violates the conditions by more than `tol`, in units of the targets, or after `max_blocks`.
+    K is positive semidefinite and C = `regularization` > 0. The descent starts at `start`, or at zero, and stops when
+    no pair violates the conditions by more than `tol`, in units of the targets, or after `max_blocks`.
     """
     random = np.random.default_rng(0)
     beta, gradient = np.zeros_like(target), -target
@@ -66,7 +66,7 @@ def box_descent(
         gradient += columns.at(some) @ beta[some] / regularization + delta * beta
     n_blocks = 0
     while True:
-        rising = np.where(beta < 1.0, gradient, np.inf)  # may go up: the lowest gains most
+        rising = np.where(beta < 1.0, gradient, np.inf)  # may rise: the lowest gains most
         falling = np.where(beta > -1.0, gradient, -np.inf)
         lowest, highest = float(rising.min()), float(falling.max())
         if highest - lowest <= tol or n_blocks >= max_blocks:
@@ -99,7 +99,7 @@ def _pairs(H: np.ndarray, beta: np.ndarray, gradient: np.ndarray, delta: float, 
             if beta[k] < 1.0 and (i < 0 or gradient[k] < gradient[i]):
                 i = k
         best = 0.0
-        for k in range(n):  # the partner with the largest gain, as second-order selection has it
+        for k in range(n):  # the partner with the largest gain: second-order selection
             if beta[k] > -1.0:
                 difference = gradient[k] - gradient[i]
                 if difference > tol:

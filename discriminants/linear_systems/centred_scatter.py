@@ -11,12 +11,12 @@ PENALTIES = ("identity", "kernel")
 
 
 def centred_scatter(K: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray]:
-    """C = HKK'H (penalty "identity") or HKH (penalty "kernel"), H = I - 11'/N, and the column means of K.
+    """Compute C = HKK'H (penalty "identity") or HKH (penalty "kernel"), H = I - 11'/N, and the column means of K.
 
-    (C + mu I) beta = Hy gives regularized least squares y = K alpha + b with the penalty mu alpha'alpha and alpha =
-    K'beta, or mu alpha'K alpha and alpha = beta; b is the mean of y - K alpha (Mika 2002, 3.63, 3.64, with the bias
-    eliminated). The constant vector, whose eigenvalue is zero, is given the largest instead: right-hand sides sum to
-    zero, so no solution changes, but rounding errors along that vector are no longer divided by mu.
+    (C + mu I) beta = Hy gives regularized least squares y = K alpha + b. The penalty is mu alpha'alpha with alpha =
+    K'beta, or mu alpha'K alpha with alpha = beta. b is the mean of y - K alpha (Mika 2002, 3.63, 3.64, with the bias
+    eliminated). The constant vector has eigenvalue zero and is given the largest instead. Right-hand sides sum to zero,
+    so no solution changes, but rounding errors along that vector are no longer divided by mu.
 
     K (n_samples, n_columns) is overwritten by HK for the penalty "identity", by C for "kernel". Raises ValueError if
     its values are not finite, too large, all equal, or, for the penalty "kernel", not symmetric.
@@ -38,7 +38,7 @@ def _with_constant_vector(C: np.ndarray) -> np.ndarray:
 
 
 class RidgeSolution:
-    """Least squares onto targets in kernel columns under one penalty, from one Cholesky factorisation.
+    """Least squares fit to targets in kernel columns with one penalty, from one Cholesky factorisation.
 
     Time is O(N^3), memory 16 N^2 bytes for the penalty "identity" and 8 N^2 for "kernel", K included, which is
     overwritten. `alpha` (n_columns, n_outputs) are the weights, `bias` (n_outputs,), and `beta` (n_samples, n_outputs)
@@ -51,7 +51,7 @@ class RidgeSolution:
         scatter.flat[:: scatter.shape[0] + 1] += regularization
         self._along_constant = scatter.sum() / scatter.shape[0]
         means = targets.mean(axis=0)
-        try:  # the transpose is in Fortran order: the factor takes the matrix's place
+        try:  # the transpose is in Fortran order, so the factor overwrites the matrix
             self._factor = cho_factor(scatter.T, overwrite_a=True, check_finite=False)
         except LinAlgError:
             raise ValueError(
@@ -60,19 +60,19 @@ class RidgeSolution:
             ) from None
         self._targets = targets
         self.beta = cho_solve(self._factor, targets - means, check_finite=False)
-        # HK is at hand, and K'beta = (HK)'beta, for beta sums to zero.
+        # HK is available, and K'beta = (HK)'beta, because beta sums to zero.
         self.alpha = self.beta if penalty == "kernel" else K.T @ self.beta
         self._HK = K if penalty == "identity" else None
         self.bias = means - column_means @ self.alpha
 
     def leave_one_out_outputs(self, *, own_column: bool = True) -> np.ndarray:
-        """Output of every sample by the solution of all others, shape (n_samples, n_outputs).
+        """Compute leave-one-out outputs of every sample, shape (n_samples, n_outputs).
 
         y_i - f^(-i)(x_i) = beta_i / (G_ii - c / N), with G the inverse of C + mu I and c its eigenvalue along the
-        constant vector, which belongs to the bias. With the penalty "kernel" that is the model trained without the
-        sample; with "identity" the sample's kernel column stays in the dictionary and only its label is left out,
-        unless `own_column` is False and there is one column a sample. Takes O(N^3) time, and no memory: what is
-        computed takes the place of the factor and of K.
+        constant vector, which belongs to the bias. With the penalty "kernel" this is the model trained without the
+        sample. With "identity" only the sample's label is left out and its kernel column stays, unless `own_column` is
+        False and there is one column per sample. Takes O(N^3) time and no memory, because it overwrites the factor and
+        K.
         """
         inverse_diagonal, squares, crossings = self._of_inverse
         diagonal = inverse_diagonal - 1.0 / (self._along_constant * self.beta.shape[0])
@@ -83,16 +83,16 @@ class RidgeSolution:
 
     @cached_property
     def _of_inverse(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Diagonals of G and, where K has one column a sample and they may be wanted, of K'HGHK and GHK."""
+        """Compute the diagonals of G and, if K has one column per sample and they may be needed, of K'HGHK and GHK."""
         (factor, lower), HK = self._factor, self._HK
         del self._factor, self._HK
-        inverse, _ = lapack.dtrtri(factor, lower=lower, overwrite_c=True)  # of U, where C + mu I = U'U
+        inverse, _ = lapack.dtrtri(factor, lower=lower, overwrite_c=True)  # of U, with C + mu I = U'U
         for column in range(inverse.shape[0]):
-            inverse[column + 1 :, column] = 0.0  # below the triangle is what was there before
+            inverse[column + 1 :, column] = 0.0  # clear old values below the triangle
         diagonal = np.einsum("ij,ij->i", inverse, inverse)
         if HK is None or HK.shape[0] != HK.shape[1]:
             return diagonal, np.empty(0), np.empty(0)
-        # HK in rows is (HK)' in Fortran's columns: that takes U^-1 from the right, in its place.
+        # HK in C order is (HK)' in Fortran order, so U^-1 is applied from the right in place.
         W = blas.dtrmm(1.0, inverse, HK.T, side=1, overwrite_b=True)
         return diagonal, np.einsum("ij,ij->i", W, W), np.einsum("ij,ij->i", inverse, W)
 
@@ -100,11 +100,11 @@ class RidgeSolution:
 def without_own_columns(
     beta: np.ndarray, diagonal: np.ndarray, alpha: np.ndarray, squares: np.ndarray, crossings: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What leaving one out divides, beta_i by G_ii, for the penalty "identity" without the column u_i of sample i.
+    """Compute leave-one-out beta_i and G_ii for the penalty "identity" without the column u_i of sample i.
 
-    (C - uu' + mu I)^-1 = G + Guu'G / (1 - u'Gu). Both are given times 1 - u'Gu, which may be small. `diagonal` is that
-    of G, `alpha` is u_i'beta, `squares` is u_i'G u_i and `crossings` entry i of G u_i; axes before the samples are
-    free.
+    (C - uu' + mu I)^-1 = G + Guu'G / (1 - u'Gu). Both are multiplied by 1 - u'Gu, which may be small. `diagonal` is the
+    diagonal of G, `alpha` is u_i'beta, `squares` is u_i'G u_i and `crossings` is entry i of G u_i. Leading axes are
+    arbitrary.
     """
     left = np.maximum(1.0 - squares, np.finfo(np.float64).eps)
     return left[..., None] * beta + crossings[..., None] * alpha, left * diagonal + crossings**2

@@ -14,14 +14,15 @@ def conjugate_gradients(
     max_products: int,
     separate: bool,
 ) -> np.ndarray:
-    """Solve H x = right (n, S) from zero, H symmetric and not indefinite.
+    """Solve H x = right (n, S) from zero, for a symmetric and not indefinite H.
 
-    Stopped at any iteration, x has a positive product with `right`: it is a descent direction where `right` is a
-    negative gradient.
+    After any iteration x has a positive product with `right`, so it is a descent direction if `right` is a negative
+    gradient.
 
-    `product` gives H x. `precondition` gives M x, where M is about the inverse of H: symmetric, and definite on a
-    subspace that holds `right` and that H maps into itself. It ends where the residual in the norm of M is `tolerance`
-    times that of `right`. With `separate` H works on each column by itself, and each has step sizes of its own.
+    `product` returns H x. `precondition` returns M x with M near the inverse of H. M is symmetric, and definite on a
+    subspace that contains `right` and that H maps into itself. Iterations stop when the residual in the norm of M is
+    `tolerance` times that of `right`. With `separate` H acts on each column separately, and each column has its own
+    step sizes.
     """
     axis = 0 if separate else None
 

@@ -1,4 +1,4 @@
-"""The bordered system of a kernel machine without its matrix: descent in blocks of coordinates."""
+"""Block coordinate descent for the bordered system of a kernel machine, without a stored matrix."""
 
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ from discriminants.linear_systems.working_set import working_set
 
 
 class Descent(NamedTuple):
-    """Where a descent ended."""
+    """Result of a descent."""
 
     alpha: np.ndarray  # (n_samples, n_outputs): sums to zero over the samples
     bias: np.ndarray  # (n_outputs,)
-    figures: float  # significant figures on which primal and dual objective agree, of the worst output
-    infeasibility: float  # length of the residual of the system relative to that of the targets, of the worst output
+    figures: float  # significant figures of agreement of primal and dual objective, worst output
+    infeasibility: float  # norm of the residual relative to that of the targets, worst output
     n_blocks: int  # blocks of coordinates that were solved
 
 
@@ -34,20 +34,20 @@ def block_descent(
 ) -> Descent:
     """Solve (K + mu I) alpha + 1 b = y, 1'alpha = 0, by coordinate descent on the dual (Mika 2002, section 3.5.3).
 
-    The source moves two coefficients at a time, those with the largest and the smallest gradient (sequential minimal
-    optimization). Here a block of samples is moved at a time, extremes of the gradient of every output (`working_set`):
-    the kernel columns of the block are one matrix product, the small system among them is solved exactly, and all
-    outputs share it. Never more than N `block_size` kernel values are held.
+    The source moves the two coefficients with the largest and smallest gradient (sequential minimal optimization). Here
+    each step moves a block of samples with extreme gradients of every output (`working_set`). The kernel columns of the
+    block are one matrix product, and its small system is solved exactly for all outputs. At most N `block_size` kernel
+    values are stored.
 
-    Ends when the objectives of primal and dual agree to `figures` significant figures (3.62) and the residual, bias
-    included, has at most the share 10^-figures of the length of the targets. The kernel is positive semidefinite, with
-    one column a sample; the smaller mu is against its values, the more blocks it takes. A block has at least two
-    samples for every output. Raises ValueError if a block's system is not positive definite.
+    The descent stops when primal and dual objectives agree to `figures` significant figures (3.62) and the residual,
+    including the bias, is at most 10^-figures of the norm of the targets. The kernel is positive semidefinite, with one
+    column per sample. A smaller mu, relative to the kernel values, takes more blocks. A block has at least two samples
+    per output. Raises ValueError if a block's system is not positive definite.
     """
     targets = np.asarray(targets, dtype=np.float64)
     alpha = np.zeros_like(targets)
     products = np.zeros_like(targets)  # K alpha
-    random = np.random.default_rng(0)  # the same samples give the same bytes
+    random = np.random.default_rng(0)  # equal samples give identical results
     n_blocks, reached = 0, _Progress(alpha, products, targets, regularization)
     while not reached.within(figures) and n_blocks < max_blocks:
         gradient = products + regularization * alpha - targets
@@ -67,14 +67,14 @@ def block_descent(
 
 
 class _Progress:
-    """The bias that is best for alpha, the duality gap and the infeasibility, of the worst output."""
+    """The best bias for alpha, the duality gap and the infeasibility, of the worst output."""
 
     def __init__(self, alpha: np.ndarray, products: np.ndarray, targets: np.ndarray, mu: float) -> None:
         self.bias = (targets - products - mu * alpha).mean(axis=0)
         slack = targets - products - self.bias
         norm = 0.5 * mu * np.einsum("ij,ij->j", alpha, products)
         primal = 0.5 * np.einsum("ij,ij->j", slack, slack) + norm
-        scaled = mu * alpha  # the multipliers of the source, whose C is mu
+        scaled = mu * alpha  # the multipliers of the source, with C = mu
         dual = np.einsum("ij,ij->j", targets, scaled) - 0.5 * np.einsum("ij,ij->j", scaled, scaled) - norm
         gap = np.abs(primal - dual) / (np.abs(primal) + 1.0)
         with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""Regularized least squares in the space of a kernel without its matrix, by conjugate gradients."""
+"""Regularized least squares in a kernel space by conjugate gradients, without a stored matrix."""
 
 from typing import NamedTuple
 
@@ -12,13 +12,13 @@ from discriminants.linear_systems.weighted_ridge import too_small
 
 
 class IterativeSolution(NamedTuple):
-    """Where conjugate gradients ended."""
+    """Result of conjugate gradients."""
 
     alpha: np.ndarray  # (n_samples, n_outputs): sums to zero over the samples
     bias: np.ndarray  # (n_outputs,)
-    residual: float  # length of y - (K + mu V^-1) alpha - b relative to that of y less its mean, of the worst output
-    n_products: int  # times that all kernel values were evaluated
-    converged: bool  # whether it ended before `max_products`
+    residual: float  # norm of y - (K + mu V^-1) alpha - b relative to that of y - mean(y), worst output
+    n_products: int  # number of evaluations of all kernel values
+    converged: bool  # whether it stopped before `max_products`
 
 
 def kernel_conjugate_gradients(
@@ -35,15 +35,16 @@ def kernel_conjugate_gradients(
     """Solve (K + mu V^-1) alpha + 1 b = y, 1'alpha = 0, for all outputs together (Suykens et al. 2002, section 3.4.1).
 
     The source eliminates the bias by a second system with the right-hand side 1. Here the iteration stays among vectors
-    that sum to zero, where the matrix is definite by itself: one system an output, and the large eigenvalue along 1
-    plays no part. The kernel is evaluated once an iteration for all outputs, in blocks of rows that are forgotten
-    again. The preconditioner is the inverse of G G' + mu V^-1, bordered as the system is, G the pivoted Cholesky factor
-    of K, so that small penalties take hardly more iterations while the spectrum of K decays within `rank`.
+    that sum to zero, where the matrix is definite. This needs one system per output, and the large eigenvalue along 1
+    has no effect. Each iteration evaluates the kernel once for all outputs, in blocks of rows that are not stored. The
+    preconditioner is the inverse of G G' + mu V^-1 with the same border, G the pivoted Cholesky factor of K. Small
+    penalties therefore take few more iterations if the spectrum of K decays within `rank`.
 
-    Time is O(N^2) kernel values an iteration and O(N rank^2) before the first; memory 8 N (rank + 256) bytes, and a few
-    times 8 N for every output. `weight` is v > 0, ones by default. It ends where the residual in the norm of the
-    preconditioner is `tol` times that of the targets; with `rank` 0 these are plain conjugate gradients. Raises
-    ValueError if k(x, x) is negative or not finite for a sample, or the penalty is below the rounding of k(x, x).
+    Time is O(N^2) kernel values an iteration and O(N rank^2) before the first; memory is 8 N (rank + 256) bytes, and a
+    few times 8 N for every output. `weight` is v > 0, default ones. Iterations stop when the residual in the norm of
+    the preconditioner is `tol` times that of the targets; `rank` 0 gives conjugate gradients without a preconditioner.
+    Raises ValueError if k(x, x) is negative or not finite for a sample, or the penalty is below the rounding of k(x,
+    x).
     """
     X = X.astype(np.float64, copy=False)
     weight = np.ones(X.shape[0]) if weight is None else weight
@@ -82,7 +83,7 @@ def kernel_conjugate_gradients(
 
 
 class _Preconditioner:
-    """alpha of [G G' + R, 1; 1', 0] [alpha; b] = [r; 0], R diagonal, by the formula of Woodbury."""
+    """Compute alpha of [G G' + R, 1; 1', 0] [alpha; b] = [r; 0], R diagonal, by Woodbury's formula."""
 
     def __init__(self, G: np.ndarray, ridge: np.ndarray) -> None:
         self._inverse_ridge = 1.0 / ridge

@@ -1,4 +1,4 @@
-"""The kernel matrix of training samples, and what makes one unfit to be learnt from."""
+"""Kernel matrix of training samples, and checks of its values."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,18 +7,20 @@ import numpy as np
 
 from discriminants.kernels import Kernel
 
-_MAX_VALUE = 1e140  # of the kernel: sums of its squares stay finite
-_PROBED = 50  # kernel columns looked at where there is no matrix
+_MAX_VALUE = 1e140  # largest kernel value: sums of squares stay finite
+_PROBED = 50  # kernel columns checked if there is no matrix
 
 
 def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
-    """The kernel and the centres with every sample as a centre, once for each candidate that the kernel has."""
+    """Return the kernel and the centres with every sample as a centre, once for each candidate of the kernel."""
     kernel, points = kernel.over(X)
     return kernel, X if points.shape[0] == X.shape[0] else X[points]
 
 
 def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel:
-    """The kernel of all samples as centres; ValueError, naming `wanted_by`, if it has several candidates a point."""
+    """Return the kernel with all samples as centres. Raises ValueError, naming `wanted_by`, for several candidates per
+    point.
+    """
     kernel, points = kernel.over(X)
     if points.shape[0] != X.shape[0]:
         raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
@@ -26,14 +28,14 @@ def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel
 
 
 def kernel_matrix(kernel: Kernel, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """K(X, centers) in float64, shape (n_samples, n_centers)."""
+    """Compute K(X, centers) in float64, shape (n_samples, n_centers)."""
     X, centers = X.astype(np.float64, copy=False), centers.astype(np.float64, copy=False)
     return kernel.columns(centers, np.float64).block(X, out=np.empty((X.shape[0], centers.shape[0])))
 
 
 @contextmanager
 def memory_of_whole_matrix(n_samples: int) -> Iterator[None]:
-    """Add the size of the kernel matrix, and the learners that do without it, to the message of a MemoryError."""
+    """Add the size of the kernel matrix, and the learners that do not store it, to the message of a MemoryError."""
     try:
         yield
     except MemoryError as error:
@@ -50,7 +52,7 @@ def check_values(K: np.ndarray) -> None:
 
 
 def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
-    """`check_values` where only the largest and smallest value of each column are known, arrays of (n_columns,)."""
+    """Run `check_values` on the largest and smallest value of each column, arrays of (n_columns,)."""
     size = max(np.abs(largest).max(), np.abs(smallest).max())
     check_size(size)
     if not (largest - smallest).max() > 10 * np.finfo(np.float64).eps * size:
@@ -61,7 +63,7 @@ def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
 
 
 def check_size(size: float) -> None:
-    """`check_values` where only the largest absolute value is known."""
+    """Run `check_values` on the largest absolute value."""
     if not size < _MAX_VALUE:
         raise ValueError("the kernel values of the training samples are not finite, or too large to be squared")
 
@@ -70,14 +72,14 @@ def check_symmetric(K: np.ndarray, wanted_by: str) -> None:
     """Raise ValueError, naming `wanted_by`, if K is not square and symmetric, as a matrix of scalar products is."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
-    probe = np.cos(np.arange(K.shape[0]))  # two products in place of a transposed copy
+    probe = np.cos(np.arange(K.shape[0]))  # two products instead of a transposed copy
     left, right = K.T @ probe, K @ probe
     if not np.allclose(left, right, rtol=0, atol=1e-5 * max(np.abs(left).max(), np.abs(right).max())):
         raise ValueError(f"{wanted_by} needs a symmetric kernel")
 
 
 def check_some_columns(kernel: Kernel, X: np.ndarray, wanted_by: str) -> None:
-    """`check_values` and `check_symmetric` on a few columns, where the matrix is never formed."""
+    """Run `check_values` and `check_symmetric` on a few columns, for a matrix that is never stored."""
     some = np.unique(np.linspace(0, X.shape[0] - 1, _PROBED).astype(np.intp))
     probe = kernel_matrix(kernel.at(some), X, X[some])
     check_values(probe)

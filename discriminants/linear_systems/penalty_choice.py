@@ -1,4 +1,4 @@
-"""How well each of several penalties would do on new samples, without any being held out."""
+"""Estimated error of several penalties on new samples, without held-out samples."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,16 @@ from discriminants.linear_systems.weighted_ridge import WeightedRidge
 
 CRITERIA = ("leave_one_out", "gcv")
 MAX_TO_CHOOSE_ON = 2000
-"""Samples on which one of the usual penalties is chosen, at most."""
+"""Maximum number of samples for choosing among the usual penalties."""
 _RELATIVE = 10.0 ** np.arange(-6, 2.5, 0.5)
 
 
 def usual_penalties(K: np.ndarray, weight: float = 1.0, penalty: str = "kernel") -> list[float]:
-    """Seventeen ascending penalties to choose from where none are given, for samples of mean weight `weight`: 1e-6 to
-    100 times their variance in the space of the kernel, half a decade apart; for the penalty "identity" the squares
-    of these.
+    """Return 17 ascending penalties for samples of mean weight `weight`.
 
-    The penalty of kernel ridge regression is the variance of the noise over that of the curve (as of a Gaussian
-    process), so that the best one hardly depends on the number of samples.
+    They are 1e-6 to 100 times the variance of the samples in the kernel space, half a decade apart; for the penalty
+    "identity" the squares of these. The penalty of kernel ridge regression is the noise variance divided by the
+    variance of the curve (as in a Gaussian process), so the best one hardly depends on the number of samples.
     """
     variance = K.diagonal().mean() - K.mean()
     usual = _RELATIVE * weight * (variance if variance > 0 else 1.0)
@@ -38,10 +37,9 @@ def penalty_given_or_chosen(
     *,
     own_column: bool = False,
 ) -> float:
-    """The penalty given as a number, or, where it is "auto", of the usual ones that with which samples left out have
-    the least squared error.
+    """Return a given penalty, or for "auto" the usual one with the smallest leave-one-out squared error.
 
-    K is the kernel matrix of X, where it is at hand. Raises ValueError as `PenaltyPath`.
+    K is the kernel matrix of X, if available. Raises ValueError as `PenaltyPath`.
     """
     if not isinstance(regularization, str):
         return float(regularization)
@@ -59,11 +57,11 @@ def penalty_given_or_chosen(
 def part_to_choose_on(
     X: np.ndarray, rows: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None, n_parts: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """So many of the samples that a choice among the usual penalties takes about a second, equal ones as one.
+    """Draw samples for a choice among the usual penalties that takes about a second, merging equal ones.
 
-    `rows` of X are those to choose on, with `targets` (n_rows, n_outputs); with weights each penalty takes a
-    factorisation of its own, and half as many samples serve. The second is divided between `n_parts` choices. Returns
-    as `distinct_samples`, rows of X; where there are too many they are drawn, the same ones every time.
+    `rows` of X are the candidates, with `targets` (n_rows, n_outputs). With weights each penalty takes its own
+    factorisation, so half as many samples are drawn. The second is divided between `n_parts` choices. Returns as
+    `distinct_samples`, rows of X. Draws are always the same.
     """
     most = MAX_TO_CHOOSE_ON / np.cbrt(n_parts) / (1 if weight is None else 2)
     part = np.arange(rows.shape[0])
@@ -76,10 +74,10 @@ def part_to_choose_on(
 def distinct_samples(
     X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Equal samples as one, for a choice by leaving out: without one of them nothing would be missed.
+    """Merge equal samples, for a choice by leave-one-out errors: duplicates would make them too small.
 
-    Returns the first row of each, ascending, the means of their targets by their weights (n_distinct, n_outputs), and
-    the sums of their weights, None where there are none.
+    Returns the first row of each, ascending, the weighted means of their targets (n_distinct, n_outputs), and the sums
+    of their weights, None without weights.
     """
     _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
     if first.shape[0] == X.shape[0]:
@@ -102,13 +100,12 @@ def expected_squares(
     penalty: str = "kernel",
     own_column: bool = False,
 ) -> np.ndarray:
-    """Estimates of the mean squared error on a new sample with each penalty, summed over the outputs.
+    """Estimate the mean squared error on a new sample for each penalty, summed over the outputs.
 
     The criterion "leave_one_out" is the mean square of the leave-one-out residuals, "gcv" generalised cross-validation
-    (Suykens et al. 2002, 2.59). Without weights, or where all are one, all penalties come from one eigendecomposition
-    (`PenaltyPath`), with others, for the penalty "kernel" alone, each from a factorisation of its own. K stays as it
-    is; `own_column` is as in `PenaltyPath.leave_one_out_outputs`. Raises ValueError as `PenaltyPath` and
-    `WeightedRidge`.
+    (Suykens et al. 2002, 2.59). Without weights, or if all are one, all penalties come from one eigendecomposition
+    (`PenaltyPath`). Other weights support only the penalty "kernel", with one factorisation per value. K is unchanged;
+    `own_column` is as in `PenaltyPath.leave_one_out_outputs`. Raises ValueError as `PenaltyPath` and `WeightedRidge`.
     """
     if weight is None or (weight == 1).all():
         path = PenaltyPath(K.copy(), penalty)

@@ -1,4 +1,4 @@
-"""Every penalty from one eigendecomposition."""
+"""Solutions for all penalties from one eigendecomposition."""
 
 from collections.abc import Sequence
 
@@ -15,23 +15,25 @@ class PenaltyPath:
     "kernel" (Suykens et al. 2002, section 4.1.4; the spectral path). The decomposition takes O(N^3) time, several times
     that of one Cholesky factorisation, and 32 N^2 bytes; each penalty O(N^2) time after it.
 
-    The constant vector is kept among the eigenvectors and dealt with analytically: where C has other eigenvalues near
-    zero it mixes with their vectors, and dropping a column of V would drop a part of them. `eigenvalues` (n_samples -
-    1,) of C ascend, without that of the constant vector. K (n_samples, n_columns) is overwritten; it is square for the
-    penalty "kernel", mu alpha'K alpha; "identity" is mu alpha'alpha. Raises ValueError as `centred_scatter`.
+    The constant vector stays among the eigenvectors and is handled analytically. If C has other eigenvalues near zero,
+    it mixes with their vectors, and dropping a column of V would drop a part of them. `eigenvalues` (n_samples - 1,) of
+    C ascend, without that of the constant vector. K (n_samples, n_columns) is overwritten; it is square for the penalty
+    "kernel", mu alpha'K alpha; "identity" is mu alpha'alpha. Raises ValueError as `centred_scatter`.
     """
 
     def __init__(self, K: np.ndarray, penalty: str = "identity") -> None:
         C, self._column_means = centred_scatter(K, penalty)
         self._HK = K if penalty == "identity" else None
         eigenvalues, vectors = eigh(C.T, overwrite_a=True, check_finite=False, driver="evd")
-        # The last is the constant vector, whose eigenvalue is the largest by far.
+        # The last is the constant vector, with by far the largest eigenvalue.
         self.eigenvalues, self._vectors = eigenvalues[:-1], vectors[:, :-1]
         if penalty == "identity":
             self.eigenvalues = np.maximum(self.eigenvalues, 0.0)
 
     def solve(self, targets: np.ndarray, regularization: float) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (n_columns, n_outputs) and biases (n_outputs,) for targets (n_samples, n_outputs) and one mu > 0."""
+        """Compute weights (n_columns, n_outputs) and biases (n_outputs,) for targets (n_samples, n_outputs) and one mu
+        > 0.
+        """
         inverse = self._inverses([regularization])[0]
         beta = self._vectors @ (inverse[:, None] * (self._vectors.T @ targets))
         alpha = beta if self._HK is None else self._HK.T @ beta
@@ -40,14 +42,14 @@ class PenaltyPath:
     def leave_one_out_outputs(
         self, targets: np.ndarray, regularizations: Sequence[float], *, own_column: bool = True
     ) -> np.ndarray:
-        """Output of every training sample by the solution of all others, (n_regularizations, n_samples, n_outputs).
+        """Compute leave-one-out outputs of every training sample, (n_regularizations, n_samples, n_outputs).
 
         Outputs are linear in the targets and the penalty is quadratic, hence y_i - f^(-i)(x_i) = (y_i - f(x_i)) / (1 -
-        h_ii), with I - (h_ij) = mu (C + mu I)^-1 - 11'/N. With the penalty "kernel" that is the model trained without
-        the sample. With "identity" the sample's kernel column stays in the dictionary, as with a dictionary chosen
-        beforehand; only its label is left out. Without its column (`own_column` False, where there is one a sample),
-        HK's u, C is C - uu', and (C - uu' + mu I)^-1 comes of (C + mu I)^-1 by Sherman and Morrison
-        (`without_own_columns`). Raises ValueError for a penalty that is not positive, or too small for the kernel.
+        h_ii), with I - (h_ij) = mu (C + mu I)^-1 - 11'/N. With the penalty "kernel" this is the model trained without
+        the sample. With "identity" the sample's kernel column stays, as in a dictionary chosen beforehand; only its
+        label is left out. `own_column` False also leaves out its column u of HK, if there is one per sample. C is then
+        C - uu', and (C - uu' + mu I)^-1 follows from (C + mu I)^-1 by Sherman and Morrison (`without_own_columns`).
+        Raises ValueError for a penalty that is not positive, or too small for the kernel.
         """
         inverses = self._inverses(regularizations)
         rotated = self._vectors.T @ targets
@@ -61,11 +63,13 @@ class PenaltyPath:
         return targets - betas / diagonals[:, :, None]
 
     def effective_parameters(self, regularizations: Sequence[float]) -> np.ndarray:
-        """1 + sum_i l_i / (l_i + mu), shape (len(regularizations),): the trace of the smoother, the 1 for the bias."""
+        """Compute 1 + sum_i l_i / (l_i + mu), shape (len(regularizations),): the trace of the smoother, 1 for the
+        bias.
+        """
         return 1.0 + (self._inverses(regularizations) * self.eigenvalues).sum(axis=1)
 
     def generalised_cross_validation(self, targets: np.ndarray, regularizations: Sequence[float]) -> np.ndarray:
-        """GCV, N |y - f|^2 / (N - effective parameters)^2 summed over the outputs, shape (len(regularizations),)."""
+        """Compute N |y - f|^2 / (N - effective parameters)^2 summed over the outputs, shape (len(regularizations),)."""
         n_samples = targets.shape[0]
         mu = np.asarray(regularizations, dtype=np.float64)
         squares = ((self._vectors.T @ targets) ** 2).sum(axis=1)
@@ -73,7 +77,7 @@ class PenaltyPath:
         return n_samples * residual / (n_samples - self.effective_parameters(regularizations)) ** 2
 
     def _inverses(self, regularizations: Sequence[float]) -> np.ndarray:
-        """1 / (l + mu), shape (n_penalties, n_samples - 1)."""
+        """Compute 1 / (l + mu), shape (n_penalties, n_samples - 1)."""
         mu = np.asarray(regularizations, dtype=np.float64)
         if mu.ndim != 1 or not (np.isfinite(mu).all() and (mu > 0).all()):
             raise ValueError(f"regularizations must be positive finite numbers, got {regularizations!r}")

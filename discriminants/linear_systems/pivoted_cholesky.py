@@ -1,4 +1,4 @@
-"""Low rank: the pivoted Cholesky factorisation of a kernel matrix, column by column."""
+"""Pivoted Cholesky factorisation of a kernel matrix, column by column."""
 
 from typing import NamedTuple
 
@@ -12,17 +12,17 @@ class PartialCholesky(NamedTuple):
     """K ~ G G' with K - G G' positive semidefinite."""
 
     G: np.ndarray  # (n_samples, rank): lower triangular in the rows of the pivots
-    pivots: np.ndarray  # int (rank,): samples, in the order in which they were taken
+    pivots: np.ndarray  # int (rank,): samples, in order of selection
     residual: np.ndarray  # (n_samples,): diagonal of K - G G'
 
 
 def pivoted_cholesky(kernel: Kernel, X: np.ndarray, max_rank: int, tol: float = 1e-10) -> PartialCholesky:
-    """Take the sample furthest from the span of those taken, again and again.
+    """Select repeatedly the sample furthest from the span of the selected ones.
 
-    Only the columns of the pivots are evaluated: O(N m^2) time and 8 N m bytes for rank m (S. Fine, K. Scheinberg,
-    Efficient SVM training using low-rank kernel representations, JMLR 2, 2001). The kernel has one column a sample. It
-    ends where no sample has more than the share `tol` of the largest k(x, x) left. Raises ValueError if k(x, x) is
-    negative or not finite for a sample.
+    Only the pivot columns are evaluated: O(N m^2) time and 8 N m bytes for rank m (S. Fine, K. Scheinberg, Efficient
+    SVM training using low-rank kernel representations, JMLR 2, 2001). The kernel has one column per sample. Selection
+    stops when every remaining diagonal entry is at most `tol` times the largest k(x, x). Raises ValueError if k(x, x)
+    is negative or not finite for a sample.
     """
     residual = kernel.diagonal(X)
     if not (np.isfinite(residual).all() and residual.min() >= 0):

@@ -1,4 +1,4 @@
-"""Scatter within and between classes over any number of samples, and the directions that part the classes best."""
+"""Scatter within and between classes for any number of samples, and discriminant directions."""
 
 from typing import Self
 
@@ -6,13 +6,14 @@ import numpy as np
 import scipy.sparse
 from scipy.linalg import eigh
 
-_JITTER = 1e-10  # of the mean diagonal entry of a scatter matrix that is to be factored
+_JITTER = 1e-10  # of the mean diagonal entry of a scatter matrix, added before factoring
 
 
 class PooledScatter:
     """Counts (n_classes,), sums by class (n_classes, m) and products (m, m) of columns, accumulated in float64.
 
-    Memory is 8 m (m + n_classes) bytes. `origin` (m,) is taken off every sample first; near the mean, nothing cancels.
+    Memory is 8 m (m + n_classes) bytes. `origin` (m,) is subtracted from every sample first; near the mean, this avoids
+    cancellation.
     """
 
     def __init__(self, n_classes: int, origin: np.ndarray) -> None:
@@ -23,7 +24,7 @@ class PooledScatter:
         self.products = np.zeros((size, size))
 
     def add(self, samples: np.ndarray, codes: np.ndarray) -> Self:
-        """Take in samples (n_samples, m) with class numbers (n_samples,); those of class -1 are left out."""
+        """Add samples (n_samples, m) with class numbers (n_samples,); class -1 is ignored."""
         used = codes >= 0
         x = samples[used] - self.origin
         ones = np.ones(len(x))
@@ -34,24 +35,24 @@ class PooledScatter:
         return self
 
     def merge(self, other: Self) -> None:
-        """Take in what another has accumulated, with the same origin."""
+        """Add the sums of another instance with the same origin."""
         self.counts += other.counts
         self.sums += other.sums
         self.products += other.products
 
     @property
     def present(self) -> np.ndarray:
-        """Classes of which a sample was seen, bool of shape (n_classes,)."""
+        """Classes with at least one sample, bool of shape (n_classes,)."""
         return self.counts > 0
 
     @property
     def means(self) -> np.ndarray:
-        """Of the classes that are present, less the origin, (n_present, m)."""
+        """Means of the present classes, minus the origin, (n_present, m)."""
         return self.sums[self.present] / self.counts[self.present, None]
 
     @property
     def mean(self) -> np.ndarray:
-        """Of all samples, less the origin, (m,)."""
+        """Mean of all samples, minus the origin, (m,)."""
         mean: np.ndarray = self.sums.sum(axis=0) / self.counts.sum()
         return mean
 
@@ -61,12 +62,11 @@ class PooledScatter:
         return self.products - (means * self.counts[self.present, None]).T @ means
 
     def directions(self, n_components: int, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The largest solutions of B a = lambda (W + penalty) a (Mika 2002, 3.31, 3.33, 3.34), at most one less than
-        classes.
+        """Compute the largest solutions of B a = lambda (W + penalty) a (Mika 2002, 3.31, 3.33, 3.34).
 
-        Returns weights of the columns (m, n_components), biases with which outputs have mean zero, and eigenvalues,
-        descending. Within the classes outputs have unit variance, penalty (m, m) included. Raises ValueError if W +
-        penalty is not positive definite.
+        There are at most n_classes - 1 solutions. Returns weights of the columns (m, n_components), biases that give
+        outputs of mean zero, and eigenvalues, descending. Outputs have unit variance within the classes, penalty (m, m)
+        included. Raises ValueError if W + penalty is not positive definite.
         """
         within = self.within() + penalty
         within.flat[:: within.shape[0] + 1] += _JITTER * within.trace() / within.shape[0]
@@ -78,7 +78,7 @@ class PooledScatter:
 
 
 def largest(A: np.ndarray, B: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The n largest eigenvalues of A v = l B v, descending, and their vectors as columns, v'Bv = 1."""
+    """Compute the n largest eigenvalues of A v = l B v, descending, and their vectors as columns, v'Bv = 1."""
     size = A.shape[0]
     try:
         values, vectors = eigh(A, B, subset_by_index=(size - n, size - 1), check_finite=False)
@@ -91,7 +91,7 @@ def largest(A: np.ndarray, B: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarra
 
 
 def oriented(vectors: np.ndarray, class_means: np.ndarray) -> np.ndarray:
-    """With signs such that the mean furthest from zero is positive; of two classes, that of the second."""
+    """Choose signs so that the mean furthest from zero is positive; for two classes, the mean of the second."""
     if class_means.shape[0] == 2:
         signs = np.sign(class_means[1])
     else:

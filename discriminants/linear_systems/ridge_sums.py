@@ -1,4 +1,4 @@
-"""Ridge regression from sums over samples that nobody keeps."""
+"""Ridge regression from accumulated sums, without stored samples."""
 
 from typing import NamedTuple, Self
 
@@ -6,20 +6,20 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 
-_ROUNDING = 1e-15  # of an eigenvalue, a share of the largest for each column
+_ROUNDING = 1e-15  # rounding of an eigenvalue, relative to the largest, per column
 
 
 class RidgeSums(BaseEstimator):
-    """Sums from which the ridge regression with a free bias follows, of any number of samples: O(r^2) memory for r
-    features (Suykens et al. 2002, section 6.2: the primal problem of the fixed-size LS-SVM).
+    """Sums that determine ridge regression with a free bias for any number of samples.
 
-    Features and targets are counted from fixed origins near their means, so that the means cost no digits. The arrays
-    are origin_ (r,), target_origin_ (n_targets,), sums_ (r,), squares_ (r, r), target_sums_ and target_squares_
+    Memory is O(r^2) for r features (Suykens et al. 2002, section 6.2: the primal problem of the fixed-size LS-SVM).
+    Fixed origins near the means are subtracted from features and targets, so that large means cost no precision. The
+    arrays are origin_ (r,), target_origin_ (n_targets,), sums_ (r,), squares_ (r, r), target_sums_ and target_squares_
     (n_targets,), and products_ (r, n_targets).
     """
 
     def start(self, origin: np.ndarray, target_origin: np.ndarray) -> Self:
-        """No samples yet."""
+        """Set all sums to zero."""
         r, n_targets = origin.shape[0], target_origin.shape[0]
         self.n_samples_ = 0
         self.origin_, self.target_origin_ = origin, target_origin
@@ -29,14 +29,14 @@ class RidgeSums(BaseEstimator):
         return self
 
     def copied(self) -> Self:
-        """With arrays of its own, so that `add` leaves alone whoever else holds these."""
+        """Return a copy with its own arrays."""
         copy = type(self)()
         for name, value in vars(self).items():
             setattr(copy, name, value.copy() if isinstance(value, np.ndarray) else value)
         return copy
 
     def add(self, features: np.ndarray, targets: np.ndarray) -> None:
-        """Take in samples, float64 (n, r) and (n, n_targets), in place."""
+        """Add samples, float64 (n, r) and (n, n_targets), in place."""
         Z, Y = features - self.origin_, targets - self.target_origin_
         self.n_samples_ += Z.shape[0]
         self.sums_ += Z.sum(axis=0)
@@ -46,7 +46,7 @@ class RidgeSums(BaseEstimator):
         self.products_ += Z.T @ Y
 
     def path(self) -> "RidgePath":
-        """The solutions for all penalties."""
+        """Compute the solutions for all penalties."""
         n = self.n_samples_
         mean, target_mean = self.sums_ / n, self.target_sums_ / n
         scatter = self.squares_ - n * np.outer(mean, mean)
@@ -62,9 +62,11 @@ class RidgeSums(BaseEstimator):
 
 
 class RidgePath(NamedTuple):
-    """|y - f|^2 + mu |w|^2 for every penalty mu from one eigendecomposition of the centred scatter, V diag(l) V'."""
+    """Minimizers of |y - f|^2 + mu |w|^2 for all mu from one eigendecomposition of the centred scatter, V diag(l)
+    V'.
+    """
 
-    values: np.ndarray  # (r,): l, ascending; 0 where only rounding is left
+    values: np.ndarray  # (r,): l, ascending; rounding is set to 0
     vectors: np.ndarray  # (r, r): V
     rotated: np.ndarray  # (r, n_targets): V'Z'Y with centred features and targets
     mean: np.ndarray  # (r,)
@@ -73,19 +75,19 @@ class RidgePath(NamedTuple):
     n_samples: int
 
     def solve(self, mu: float) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (r, n_targets) and biases (n_targets,), mu > 0."""
+        """Compute weights (r, n_targets) and biases (n_targets,), mu > 0."""
         weights = self.vectors @ (self.rotated / (self.values + mu)[:, None])
         return weights, self.target_mean - self.mean @ weights
 
     def effective_parameters(self, penalties: np.ndarray) -> np.ndarray:
-        """1 + sum_i l_i / (l_i + mu), the 1 for the bias, shape (n_penalties,)."""
+        """Compute 1 + sum_i l_i / (l_i + mu), 1 for the bias, shape (n_penalties,)."""
         return 1.0 + (self.values / (self.values + penalties[:, None])).sum(axis=1)
 
     def generalised_cross_validation(self, penalties: np.ndarray) -> np.ndarray:
-        """GCV, N |y - f|^2 / (N - effective parameters)^2 summed over the targets, shape (n_penalties,)."""
+        """Compute N |y - f|^2 / (N - effective parameters)^2 summed over the targets, shape (n_penalties,)."""
         spanned = self.values > 0
         values = self.values[spanned]
-        inside = (self.rotated[spanned] ** 2).sum(axis=1) / values  # of the targets' energy, in each direction
+        inside = (self.rotated[spanned] ** 2).sum(axis=1) / values  # energy of the targets in each direction
         outside = max(self.energy - float(inside.sum()), 0.0)
         shrunk = penalties[:, None] / (values + penalties[:, None])
         left = np.maximum(self.n_samples - 1 - values.shape[0], 0) + shrunk.sum(axis=1)
@@ -94,10 +96,10 @@ class RidgePath(NamedTuple):
 
 
 class LeaveOneOut:
-    """Squared errors of every sample by the solution of all others, in closed form: (y - f) / (1 - h).
+    """Squared leave-one-out errors in closed form: (y - f) / (1 - h).
 
-    The centres stay, and with them their columns; only the sample's equation is left out. The samples that the path is
-    of are to be given once more; `squares` (n_penalties,) sums over those so far and all targets.
+    The centres and their columns stay; only the sample's equation is left out. The samples of the path are added a
+    second time. `squares` (n_penalties,) sums over all samples so far and all targets.
     """
 
     def __init__(self, path: RidgePath, penalties: np.ndarray) -> None:
@@ -106,7 +108,7 @@ class LeaveOneOut:
         self.squares = np.zeros(penalties.shape[0])
 
     def add(self, features: np.ndarray, targets: np.ndarray) -> None:
-        """Take in samples, float64 (n, r) and (n, n_targets)."""
+        """Add samples, float64 (n, r) and (n, n_targets)."""
         path = self._path
         coordinates = (features - path.mean) @ path.vectors
         centred = targets - path.target_mean

@@ -1,4 +1,4 @@
-"""Regularized least squares in the space of a kernel, with a weight for every sample."""
+"""Regularized least squares in a kernel space with sample weights."""
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -7,7 +7,7 @@ from discriminants.linear_systems.bordered_system import BorderedSystem
 
 
 def too_small(regularization: float) -> str:
-    """What to say of a penalty with which a kernel matrix has no Cholesky factor."""
+    """Return the error message for a penalty too small for a Cholesky factor of the kernel matrix."""
     return (
         f"regularization = {regularization:g} is too small for kernel values of this size and number, or the kernel "
         "has negative eigenvalues"
@@ -15,11 +15,12 @@ def too_small(regularization: float) -> str:
 
 
 class WeightedRidge:
-    """min sum_i v_i (y_i - f(x_i) - b)^2 + mu |f|^2, from one Cholesky factorisation (Suykens et al. 2002, 3.32, 5.13).
+    """Minimizer of sum_i v_i (y_i - f(x_i) - b)^2 + mu |f|^2 by one Cholesky factorisation (Suykens et al. 2002, 3.32,
+    5.13).
 
-    The conditions are (K + mu V^-1) alpha + 1 b = y, 1'alpha = 0, with residuals mu alpha_i / v_i. As alpha sums to
-    zero, K may be centred first, which keeps a large constant part of the kernel from costing digits. Time is O(N^3),
-    memory 8 N^2 bytes, K included, which is overwritten.
+    The conditions are (K + mu V^-1) alpha + 1 b = y, 1'alpha = 0, with residuals mu alpha_i / v_i. Because alpha sums
+    to zero, K can be centred first, so a large constant part of the kernel costs no precision. Time is O(N^3), memory 8
+    N^2 bytes including K, which is overwritten.
 
     `alpha` and `residuals` have shape (n_samples, n_outputs), `bias` (n_outputs,); `weight` is v > 0, ones by default.
     Raises ValueError if the matrix has no Cholesky factor, as `too_small` says.
@@ -45,16 +46,15 @@ class WeightedRidge:
         self.residuals = self._ridge[:, None] * self.alpha
 
     def leave_one_out_residuals(self) -> np.ndarray:
-        """y_i - f^(-i)(x_i) of the model without the sample, shape (n_samples, n_outputs); O(N^3) time more."""
+        """Compute leave-one-out residuals y_i - f^(-i)(x_i), shape (n_samples, n_outputs), in a further O(N^3) time."""
         return self._system.leave_one_out_residuals(self.alpha)
 
     def generalised_cross_validation(self) -> float:
-        """N sum_i u_i e_i^2 / (N - p)^2 summed over the outputs: u the weights over their mean, p the effective
-        parameters.
+        """Compute N sum_i u_i e_i^2 / (N - p)^2 summed over the outputs, with u the weights divided by their mean.
 
-        p is the trace of the map from targets to fitted values, the bias included. Samples count once whatever they
-        weigh, since p grows no further than their number: beside the sum of larger weights a curve through all samples
-        would look free of errors.
+        p, the effective number of parameters, is the trace of the smoother, including the bias. Each sample counts once
+        for any weight, because p is at most the number of samples. With the sum of large weights instead of N, an
+        interpolating curve would seem free of errors.
         """
         n_samples = self._weight.shape[0]
         left = self._ridge @ self._system.inverse_diagonal()  # N - p

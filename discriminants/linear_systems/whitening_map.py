@@ -1,4 +1,4 @@
-"""The map that whitens the kernel columns of some centres."""
+"""Whitening of the kernel columns of given centres."""
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -7,16 +7,15 @@ from discriminants.kernels import PrecomputedKernel
 from discriminants.linear_systems.kernel_values import check_symmetric
 from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
 
-_INDEFINITE = 1e-6  # share of the largest k(x, x) by which a factor may miss the kernel matrix
+_INDEFINITE = 1e-6  # largest error of a factor, relative to the largest k(x, x)
 
 
 def whitening_map(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Independent centres S, ascending, and A with A A' = K_SS^-1: k(x, S) A are features whose products are the kernel
-    in the span of the centres.
+    """Compute independent centres S, ascending, and A with A A' = K_SS^-1.
 
-    K (m, m) is the kernel matrix among the centres. A centre of which no more than the share `tol` of the largest k(x,
-    x) lies outside the span of others is left out. Raises ValueError if the kernel is not symmetric and positive
-    semidefinite on the centres.
+    k(x, S) A are features whose products are the kernel in the span of the centres. K (m, m) is the kernel matrix of
+    the centres. A centre is dropped if at most `tol` times the largest k(x, x) lies outside the span of the others.
+    Raises ValueError if the kernel is not symmetric and positive semidefinite on the centres.
     """
     check_symmetric(K, "the Nystroem approximation")
     G, pivots, _ = pivoted_cholesky(PrecomputedKernel().resolved(K), K, K.shape[0], tol)

@@ -1,19 +1,18 @@
-"""Which coordinates a descent moves next."""
+"""Selection of the coordinates that a descent moves next."""
 
 import numpy as np
 
-# Extremes of the gradient over all samples come in clusters of near neighbours, which say the same thing. Those within
-# a random part of the samples are spread out, and a descent takes a fraction of the blocks.
+# Extremes of the gradient over all samples form clusters of redundant near neighbours. The extremes within
+# a random part of the samples are spread out, so a descent needs only a fraction of the blocks.
 _SHARE = 0.2
 
 
 def working_set(gradient: np.ndarray, size: int, random: np.random.Generator) -> np.ndarray:
-    """Samples with the largest and the smallest gradient of each output, as many of both, within a random fifth;
-    ascending.
+    """Select samples with the largest and smallest gradient of each output, equally many of both, ascending.
 
-    Moving a coefficient up and another down keeps their sum, so both ends of the gradient are needed (Mika 2002,
-    section 3.5.3, takes the two extremes of all samples). `size` is at least two for every output; there are fewer
-    samples where extremes coincide.
+    Candidates are a random fifth of the samples. Moving one coefficient up and another down keeps their sum, so both
+    ends of the gradient are needed (Mika 2002, section 3.5.3, takes the two extremes of all samples). `size` is at
+    least two per output; fewer samples are returned if extremes coincide.
     """
     n_samples, n_outputs = gradient.shape
     each = max(1, size // (2 * n_outputs))
