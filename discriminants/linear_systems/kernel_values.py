@@ -8,7 +8,7 @@ import numpy as np
 from discriminants.kernels import Kernel
 
 _MAX_VALUE = 1e140  # largest kernel value: sums of squares stay finite
-_PROBED = 50  # kernel columns checked if there is no matrix
+_PROBED = 50  # number of kernel columns checked without a matrix
 
 
 def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:

@@ -153,7 +153,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
         return residuals**2 if self._one_column else (residuals**2).sum(axis=1)
 
     def _worse(self, losses: np.ndarray, reference: np.ndarray) -> bool:
-        # An outlier would raise the standard error so much that no rise is significant.
+        # An outlier would raise the standard error until no rise is significant.
         unit = _OUTLIER * float(np.median(reference)) or float(reference.max()) or 1.0
         own = np.minimum(reference / unit, 1.0)
         rise = float(np.minimum(losses / unit, 1.0).mean() - own.mean())

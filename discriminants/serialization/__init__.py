@@ -1,1 +1,1 @@
-"""Putting estimators together from a file that may be damaged, or made to harm: which classes, and what they hold."""
+"""Reconstruction of estimators from untrusted or damaged files: allowed classes and checks of their attributes."""

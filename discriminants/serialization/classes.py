@@ -1,4 +1,4 @@
-"""From the names of classes to classes, and from a description of an estimator to the estimator."""
+"""Classes by name, and estimators from their descriptions."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -14,22 +14,24 @@ _SCIKIT_LEARN = {**CLASSIFIERS, **OTHERS}
 
 
 def scikit_learn_classifiers() -> list[str]:
-    """Import paths of the classifiers of scikit-learn that can be made by name and kept in a model file, sorted."""
+    """Return the sorted import paths of the scikit-learn classifiers that can be made by name and saved in a model
+    file.
+    """
     return sorted(f"{listed.module}.{name}" for name, listed in CLASSIFIERS.items())
 
 
 def make_estimator(
     name: str, parameters: dict[str, Any], attributes: dict[str, Any], trusted: tuple[str, ...]
 ) -> BaseEstimator:
-    """An estimator of the class `module:Class` with these parameters, and what it had learnt.
+    """Make an estimator of the class `module:Class` with these parameters and learned attributes.
 
-    Classes of the modules `trusted` may be made, unchecked, besides those listed of scikit-learn and this package.
-    Raises ModelFormatError if the class may not be made, does not take the parameters, or cannot have learnt the
-    attributes.
+    Classes of the modules `trusted` are also allowed, unchecked, in addition to the listed ones of scikit-learn and
+    this package. Raises ModelFormatError if the class is not allowed, does not accept the parameters, or cannot have
+    learned the attributes.
     """
     kind, listed = _class_named(name, trusted)
     if listed is not None and "n_jobs" in parameters:
-        parameters = parameters | {"n_jobs": None}  # a file does not say how many processes this machine starts
+        parameters = parameters | {"n_jobs": None}  # a file must not determine the number of processes
     try:
         estimator = kind(**parameters)
         if listed is not None and hasattr(kind, "_parameter_constraints"):
@@ -53,8 +55,8 @@ def make_estimator(
 
 
 def refuse_search(estimator: Any, where: str) -> None:
-    """Raise ModelFormatError for a search of parameters, whose folds and candidates are no part of a model."""
-    from sklearn.model_selection._search import BaseSearchCV  # takes long to import
+    """Raise ModelFormatError for a parameter search, whose folds and candidates do not belong to a model."""
+    from sklearn.model_selection._search import BaseSearchCV  # slow to import
 
     if isinstance(estimator, BaseSearchCV):
         raise ModelFormatError(
@@ -65,7 +67,7 @@ def refuse_search(estimator: Any, where: str) -> None:
 
 
 def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
-    """Raise ModelFormatError for an estimator or part, fitted or not, that `make_estimator` would not make again."""
+    """Raise ModelFormatError for an estimator or part, fitted or not, that `make_estimator` would refuse."""
     kind = type(estimator)
     refuse_search(estimator, kind.__name__)
     _, listed = _class_named(f"{kind.__module__}:{kind.__qualname__}", trusted)
@@ -85,11 +87,11 @@ def _estimators_in(value: Any) -> Iterator[BaseEstimator]:
 
 
 def _class_named(name: str, trusted: tuple[str, ...]) -> tuple[Any, Listed | None]:
-    """The class of that name, and what is demanded of it; nothing is imported before it is known to be allowed."""
+    """Return the class of that name and its requirements; nothing is imported before the name is allowed."""
     module, _, qualified = name.partition(":")
     listed = _SCIKIT_LEARN.get(qualified)
     if listed is not None and _lies_in(module, listed.module):
-        # From where it is documented: the private module may be another in this version.
+        # Use the documented module: the private one may differ in this version.
         return getattr(import_module(listed.module), qualified), listed
     listed = LEARNERS.get(qualified)
     if listed is not None and module == listed.module:

@@ -1,4 +1,4 @@
-"""What learners that are sums of kernel columns must hold: kernel, centres, weights, and models of their outputs."""
+"""Requirements of learners that are sums of kernel columns: kernel, centres, weights and output models."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from discriminants.util.errors import ModelFormatError
 
 
 def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
-    """Kernel, centres and weights; `n_outputs` is the size that the number of weights must have."""
+    """Check kernel, centres and weights; `n_outputs` names the size that the number of weights must match."""
     from discriminants.kernels import Kernel, PrecomputedKernel
 
     sizes = sizes_of(learner)
@@ -30,7 +30,7 @@ def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
 
 
 def check_columns(learner: Any, kernel: Any, n_centers: int) -> None:
-    """A width for each centre, no word in place of a number, and as many columns as centres."""
+    """Check for one width per centre, no string instead of a number, and as many columns as centres."""
     try:
         columns = kernel.columns(learner.basis_centers_)
     except (TypeError, ValueError) as error:
@@ -40,7 +40,9 @@ def check_columns(learner: Any, kernel: Any, n_centers: int) -> None:
 
 
 def output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
-    """One of `discriminants.posteriors.output_models`, for as many outputs and classes as the learner has."""
+    """Check an output model of `discriminants.posteriors.output_models` for the learner's number of outputs and
+    classes.
+    """
     from discriminants.posteriors.output_models import POSTERIORS
 
     n_outputs, classes = sizes["outputs"], sizes["classes"]
@@ -58,13 +60,13 @@ def output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
 
 
 def classifier(learner: Any) -> None:
-    """An output a class (one for two), and a model of them."""
+    """Check for one output per class (one for two classes), and their output model."""
     sizes = expansion(learner, "outputs")
     output_model(learner, learner.posterior_, sizes)
 
 
 def logistic(learner: Any) -> None:
-    """An output a class, two classes included, and before them one a group where classes are in groups."""
+    """Check for one output per class, also for two classes, preceded by one per group for grouped classes."""
     groups = getattr(learner, "groups_", None)
     if groups is None:
         expansion(learner, "classes")
@@ -81,21 +83,21 @@ def logistic(learner: Any) -> None:
 
 
 def regressor(learner: Any) -> None:
-    """Any number of outputs, of which one may be a plain number."""
+    """Check any number of outputs; a single one may be a plain number."""
     sizes = expansion(learner)
     if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
         refuse(learner, "_one_column", f"is {learner._one_column!r} for {sizes['weights']} outputs")
 
 
 def directions(transformer: Any) -> None:
-    """Any number of outputs, and perhaps the means of classes in them."""
+    """Check any number of outputs, and optional class means in them."""
     sizes = expansion(transformer)
     if hasattr(transformer, "class_means_"):
         check_arrays(transformer, {"class_means_": ("classes", "weights")}, sizes)
 
 
 def linear(discriminant: Any) -> None:
-    """Outputs that are linear in the features."""
+    """Check outputs that are linear in the features."""
     sizes = sizes_of(discriminant)
     shapes: dict[str, tuple[int | str, ...]] = {"coef_": ("outputs", "features"), "intercept_": ("outputs",)}
     check_arrays(discriminant, shapes, sizes)
@@ -104,7 +106,7 @@ def linear(discriminant: Any) -> None:
 
 
 def gaussian_outputs(model: Any) -> None:
-    """Two densities and a prior for every output."""
+    """Check two densities and a prior for every output."""
     pairs: tuple[int | str, ...] = (2, "columns")
     sizes: dict[str, int] = {}
     shapes = {"means_": pairs, "variances_": pairs, "log_priors_": pairs}

@@ -1,4 +1,4 @@
-"""The classes of this package that may come from a file, and what each must hold before it computes."""
+"""Classes of this package that can be loaded from a file, and the checks of their attributes."""
 
 from collections.abc import Mapping
 
@@ -49,4 +49,4 @@ LEARNERS: Mapping[str, Listed] = {
     **STREAMS,
     **PAIRS,
 }
-"""By name."""
+"""Listed classes by name."""

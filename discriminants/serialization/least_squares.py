@@ -1,4 +1,4 @@
-"""Least-squares support vector machines that may come from a file, and what each must hold."""
+"""Least-squares support vector machines that can be loaded from a file, and their checks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from discriminants.serialization.scikit_learn import Listed
 
 
 def _coded(learner: Any) -> None:
-    """Outputs of tasks, each of which parts some classes from others."""
+    """Check outputs of tasks that separate some classes from others."""
     sizes = expansion(learner, "tasks")
     code: Any = getattr(learner, "code_", None)
     check_shape(learner, "code_", code, ("classes", "tasks"), sizes)
@@ -23,7 +23,7 @@ def _coded(learner: Any) -> None:
 
 
 def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:
-    """Variances for every output, and the posterior of the weights over the same centres."""
+    """Check the variances of every output, and the posterior of the weights over the same centres."""
     positive = ("regularization_", "prior_variance_", "noise_variance_")
     check_arrays(learner, dict.fromkeys((*positive, "effective_parameters_", "log_evidence_"), (n_outputs,)), {})
     for name in positive:
@@ -58,7 +58,7 @@ def _bayesian_classifier(learner: Any) -> None:
 
 
 def _heteroscedastic(learner: Any) -> None:
-    """Machines of the curve and of its noise, one output each, of the same features."""
+    """Check the machines of the curve and of its noise: one output each, equal features."""
     sizes = sizes_of(learner)
     check_arrays(learner, {"noise_range_": (2,)}, sizes)
     factor: Any = getattr(learner, "noise_factor_", None)
@@ -92,7 +92,7 @@ def _committee(committee: Any) -> None:
 
 
 def _autoregression(model: Any) -> None:
-    """The regressor takes as many features as the lags make, and gives as many outputs as it is fed."""
+    """Check that the regressor takes the lag features and returns as many outputs as are fed back."""
     sizes: dict[str, int] = {}
     shapes: dict[str, tuple[int | str, ...]] = {
         "last_outputs_": (model.n_lags, "targets"),
@@ -171,4 +171,4 @@ LEAST_SQUARES: Mapping[str, Listed] = {
     "LSSVMKernelPCA": Listed("discriminants.unsupervised.lssvm_pca", _components),
     "SeriesDensity": Listed("discriminants.unsupervised.series_density", _density),
 }
-"""By name."""
+"""Listed classes by name."""

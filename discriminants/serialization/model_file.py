@@ -1,6 +1,6 @@
-"""Named arrays on disk: one safetensors file, its metadata one JSON value.
+"""Named arrays on disk: one safetensors file with one JSON value as metadata.
 
-Equal content gives equal bytes, and content that has changed since is found by its digest.
+Equal content gives equal bytes, and a checksum detects changed content.
 """
 
 import json
@@ -18,15 +18,16 @@ from discriminants.util.errors import ModelFormatError
 from discriminants.util.files import atomic_write
 
 _KEY = "model"
-"""The only key of safetensors' metadata, since the package writes several in another order every time. Its text is the
-digest, a line break, and the metadata as JSON."""
+"""The only key of safetensors' metadata, because the package writes several keys in varying order. Its text is the
+checksum, a line break, and the metadata as JSON.
+"""
 _HEADER_LIMIT = 64 << 20
-_VALUES_LIMIT = 4_000_000  # JSON values take up to seventy bytes of memory for two of the file
+_VALUES_LIMIT = 4_000_000  # two bytes of JSON take up to 70 bytes of memory
 _DTYPES = frozenset(map(np.dtype, ("?", "u1", "i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")))
 
 
 def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
-    """Write arrays and metadata to one safetensors file, whole or not at all; equal content gives equal bytes.
+    """Write arrays and metadata atomically to one safetensors file; equal content gives equal bytes.
 
     Parameters
     ----------
@@ -34,14 +35,14 @@ def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], metadata: Ma
     arrays : dict of str to ndarray
         Boolean, integer (8 to 64 bits) or float (16 to 64 bits) arrays of any shape.
     metadata : dict
-        What JSON can hold; stored as one sorted JSON string, NaN and infinities refused.
+        JSON values, stored as one sorted JSON string. NaN and infinities are refused.
 
     Raises
     ------
     ModelFormatError
-        If an array or the metadata cannot be represented, or the metadata are too large to be read again.
+        If an array or the metadata cannot be represented, or the metadata are too large to be loaded.
     OSError
-        If the file cannot be written; its path is named.
+        If the file cannot be written; the message contains its path.
     """
     path = Path(path)
     plain = {name: _plain(path, name, array) for name, array in arrays.items()}
@@ -69,7 +70,7 @@ def _header_size(content: bytes) -> int:
 
 
 def _digest(arrays: Mapping[str, np.ndarray], text: str) -> str:
-    """Of the metadata's text and every array's name, type, shape and bytes."""
+    """Compute the checksum of the metadata's text and every array's name, type, shape and bytes."""
     total = blake2b(text.encode(), digest_size=32)
     for name, array in sorted(arrays.items()):
         total.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
@@ -78,7 +79,7 @@ def _digest(arrays: Mapping[str, np.ndarray], text: str) -> str:
 
 
 def _too_much(header: bytes) -> str | None:
-    """Why a header is not read, if it is not: as Python's objects it would take many times its size."""
+    """Return the reason to refuse a header that would take too much memory as Python objects, or None."""
     if len(header) > _HEADER_LIMIT:
         return f"they take {len(header)} bytes, and {_HEADER_LIMIT} are the most"
     n_values = sum(header.count(character) for character in (b",", b"[", b"{"))
@@ -86,18 +87,18 @@ def _too_much(header: bytes) -> str | None:
 
 
 def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Read what `save_arrays` wrote.
+    """Read a file written by `save_arrays`.
 
-    The header is checked against limits and the file's size before anything is allocated, the content against its
-    digest.
+    The header is checked against limits and the file's size before any allocation. The content is checked against its
+    checksum.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ModelFormatError
-        If the file is truncated, is no safetensors file, disagrees with its header or its digest, or lacks our
-        metadata.
+        If the file is truncated, is not a safetensors file, does not match its header or checksum, or lacks the
+        metadata of `save_arrays`.
     """
     path = Path(path)
     _check_header(path)
@@ -115,7 +116,7 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
     digest, _, text = about[_KEY].partition("\n")
     try:
         metadata = json.loads(text, parse_constant=_no_constant)
-        if "\\u" in text:  # such an escape may spell half a character, which no file or terminal could take
+        if "\\u" in text:  # the escape may be a lone surrogate, which cannot be encoded
             json.dumps(metadata, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         _refuse(path, f"its metadata are not those of a model ({type(error).__name__}: {error})")
@@ -127,7 +128,7 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
 
 
 def _check_header(path: Path) -> None:
-    """Refuse a header that is longer than the file, or that would take too much memory."""
+    """Refuse a header that is longer than the file or would take too much memory."""
     with path.open("rb") as file:
         size, header_size = os.fstat(file.fileno()).st_size, _header_size(file.read(8))
         if size < 8 or not 2 <= header_size <= min(size - 8, _HEADER_LIMIT):

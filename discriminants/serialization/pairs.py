@@ -1,4 +1,4 @@
-"""Learners with a machine for every pair of classes: what each must hold."""
+"""Learners with one machine per pair of classes, and their checks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def _pairwise(classifier: Any) -> None:
 
 
 def _pair_expansion(classifier: Any) -> None:
-    """Centres by class, weights for every pair of classes, and the densities of the outputs."""
+    """Check centres by class, weights for every pair of classes, and the densities of the outputs."""
     from discriminants.kernels import Kernel
 
     sizes = sizes_of(classifier)
@@ -62,4 +62,4 @@ PAIRS: Mapping[str, Listed] = {
     "OneVsOneKernelClassifier": Listed("discriminants.sparse.one_vs_one", _pair_expansion),
     "OneVsOneSVC": Listed("discriminants.sparse.one_vs_one_svc", _pair_expansion),
 }
-"""By name."""
+"""Listed classes by name."""

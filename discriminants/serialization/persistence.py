@@ -1,7 +1,7 @@
-"""Fitted scikit-learn estimators as named arrays and JSON, and back, without pickle.
+"""Conversion of fitted scikit-learn estimators to named arrays and JSON and back, without pickle.
 
-An estimator is its class by name, its constructor parameters and its fitted attributes. What JSON can hold
-stands for itself; everything else is a list whose first entry says how to read it:
+An estimator is described by its class name, constructor parameters and fitted attributes. JSON values represent
+themselves. All other values are lists whose first entry is the type:
 
     ["list", [...]]   ["tuple", [...]]   ["set", [...]]   ["dict", [[key, value], ...]]   ["slice", [start,
     stop, step]] ["float", "nan"]   ["scalar", dtype, value]   ["dtype", "<f8"]   ["numpy type", "float64"]
@@ -29,26 +29,26 @@ Arrays = dict[str, np.ndarray]
 
 
 def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any]]:
-    """Take a fitted estimator apart.
+    """Convert a fitted estimator to arrays and JSON metadata.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Its parameters and attributes may hold numbers, strings, None, NumPy arrays (also of strings), lists,
-        tuples, sets, dicts and further estimators. Private attributes that are random generators, optimizers
-        or loss functions (state of the training alone) are left out. An estimator that keeps anything else has two
-        methods: `learnt_state()` gives a dict of what was learnt in such values, by names that are identifiers, and
-        `restore_state(state)` makes of it, in an estimator with the same parameters, what was fitted.
+        Its parameters and attributes may hold numbers, strings, None, NumPy arrays (also of strings), lists, tuples,
+        sets, dicts and further estimators. Private attributes that are random generators, optimizers or loss functions
+        (training state) are left out. An estimator with other values needs two methods: `learnt_state()` returns a dict
+        of the learned state in such values, with identifiers as keys, and `restore_state(state)` restores it in an
+        estimator with the same parameters.
 
     Returns
     -------
     (dict of str to ndarray, dict)
-        Arrays and JSON metadata, as `save_arrays` takes them.
+        Arrays and JSON metadata for `save_arrays`.
 
     Raises
     ------
     ModelFormatError
-        If a parameter or attribute is of a kind that cannot be represented.
+        If a parameter or attribute has a type that cannot be represented.
     """
     arrays: Arrays = {}
     return arrays, {"format": _FORMAT, "estimator": _encode(estimator, type(estimator).__name__, arrays)}
@@ -57,25 +57,25 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
 def estimator_from_arrays(
     arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], *, trusted: Iterable[str] = ()
 ) -> Any:
-    """Put a fitted estimator together again.
+    """Restore a fitted estimator.
 
-    The description may come from anybody: only classes are made whose learnt attributes are checked before their code
-    runs (`discriminants.serialization` lists them), values take no more memory than the arrays and the description do,
-    and `n_jobs` is None whatever the file says.
+    The description may be untrusted. Only classes with checked attributes are made, and the checks precede their code
+    (`discriminants.serialization` lists them). Values take no more memory than the arrays and the description. `n_jobs`
+    is always None.
 
     Parameters
     ----------
     arrays, metadata
-        What `estimator_to_arrays` returned.
+        Result of `estimator_to_arrays`.
     trusted : iterable of str
-        Modules whose classes (and those of their submodules) may be made besides the listed ones, with any
-        attributes: "sklearn" for all that scikit-learn has.
+        Modules whose classes, submodules included, are also allowed, with any attributes; "sklearn" allows all of
+        scikit-learn.
 
     Raises
     ------
     ModelFormatError
-        If the metadata are malformed, name a missing array, name a class that may not be made, or describe an
-        estimator whose parts do not fit together.
+        If the metadata are malformed, name a missing array, name a class that is not allowed, or describe an estimator
+        whose parts do not fit together.
     """
     if metadata.get("format") != _FORMAT:
         raise ModelFormatError(f"expected the format {_FORMAT!r}, got {metadata.get('format')!r}")
@@ -85,7 +85,7 @@ def estimator_from_arrays(
         estimator = decoder.value(metadata["estimator"])
     except ModelFormatError:
         raise
-    # What an attribute that is missing or of another type makes of the checks of the others.
+    # Errors that checks raise if an attribute is missing or has another type.
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ModelFormatError(
             f"the description of the estimator is malformed: {type(error).__name__}: {error}"
@@ -96,26 +96,26 @@ def estimator_from_arrays(
 
 
 def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str] = ()) -> None:
-    """Tell before a long fit that what is learnt could not be written, or not be put together again.
+    """Check before a long fit that the fitted estimator can be saved and loaded.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
         Fitted or not.
     trusted : iterable of str
-        As of `estimator_from_arrays`.
+        As in `estimator_from_arrays`.
 
     Raises
     ------
     ModelFormatError
-        With the class or the parameter that stands against it.
+        If it cannot; names the class or the parameter.
     """
     require_known(estimator, tuple(trusted))
     estimator_to_arrays(estimator)
 
 
 def _encode(value: Any, where: str, arrays: Arrays) -> Any:
-    """JSON for a value; its arrays go to `arrays` under names that begin with `where`."""
+    """Encode a value as JSON; its arrays go to `arrays` under names that begin with `where`."""
     if value is None or isinstance(value, bool | str) or (type(value) is int and -(1 << 63) <= value < 1 << 64):
         return value
     if type(value) is float:
@@ -175,7 +175,7 @@ def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> A
 
 
 def _learnt(estimator: BaseEstimator, parameters: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What an estimator has beside its parameters, or, if it was fitted, what its `learnt_state` gives for it."""
+    """Return the attributes of an estimator without its parameters, or the `learnt_state` of a fitted one."""
     found = [
         (name, value)
         for name, value in vars(estimator).items()
@@ -185,7 +185,7 @@ def _learnt(estimator: BaseEstimator, parameters: Mapping[str, Any]) -> list[tup
 
 
 def _is_training_state(value: Any) -> bool:
-    """Whether it is a random generator, or an optimizer or loss function of scikit-learn: not what was learnt."""
+    """Return whether a value is a random generator, or an optimizer or loss function of scikit-learn."""
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return True
     return type(value).__module__.startswith(_OF_TRAINING)

@@ -1,4 +1,4 @@
-"""What a restored estimator's learnt attributes must be, told by their shapes in terms of each other."""
+"""Checks of a restored estimator's learned attributes by shapes relative to each other."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
@@ -9,14 +9,15 @@ import numpy as np
 
 from discriminants.util.errors import ModelFormatError
 
-Rule = Callable[[Any], None]  # raises ModelFormatError where the estimator is not whole
+Rule = Callable[[Any], None]  # raises ModelFormatError for an incomplete estimator
 Shape = tuple[int | str, ...]
-"""Sizes by number or by name: "features", "classes" and "outputs" (one for two classes) are those of the estimator;
-any other name stands for the same number wherever it occurs."""
+"""Sizes by number or by name: "features", "classes" and "outputs" (one for two classes) are those of the estimator. Any
+other name means the same number in all shapes.
+"""
 
 _OWN_SIZES: Mapping[int | str, str] = {"features": "n_features_in_", "classes": "classes_", "outputs": "classes_"}
 
-_DIVISORS = frozenset({"scale_", "variances_"})  # what they scale has to stay finite in single precision
+_DIVISORS = frozenset({"scale_", "variances_"})  # scaled values must stay finite in single precision
 _MIN_DIVISOR = 1e-30
 LARGEST = 1e30  # products of a few such numbers and samples are finite in single precision, or never were
 
@@ -28,7 +29,7 @@ def learnt(
     numbers: Iterable[str] = (),
     logarithms: Iterable[str] = (),
 ) -> Rule:
-    """A rule: these attributes are arrays of finite floats of these shapes.
+    """Return a rule that these attributes are arrays of finite floats of these shapes.
 
     `optional` ones may be missing or None, `numbers` may be one number instead, `logarithms` may hold minus infinity.
     """
@@ -48,7 +49,7 @@ def check_arrays(
     numbers: Iterable[str] = (),
     logarithms: Iterable[str] = (),
 ) -> None:
-    """As `learnt`; sizes that are not known yet are added to `sizes`."""
+    """Check arrays, as rules of `learnt` do; new sizes are added to `sizes`."""
     for name, shape in shapes.items():
         value = getattr(estimator, name, None)
         if value is None and name in optional:
@@ -61,7 +62,9 @@ def check_arrays(
 def check_floats(
     estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int], *, logarithms: bool = False
 ) -> None:
-    """That `value` is float32 or float64 of the shape, finite and not huge, but for minus infinity among logarithms."""
+    """Check that `value` is float32 or float64 of the shape, finite and not huge; `logarithms` may be minus
+    infinity.
+    """
     check_shape(estimator, name, value, shape, sizes)
     if value.dtype not in (np.float32, np.float64):
         refuse(estimator, name, f"is an array of {value.dtype}, not of float32 or float64")
@@ -74,7 +77,7 @@ def check_floats(
 def check_indices(
     estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int], *, below: int | None = None
 ) -> None:
-    """That `value` is an array of integers of the shape, from zero on and less than `below`."""
+    """Check that `value` is an array of integers of the shape, from 0 to `below` - 1."""
     check_shape(estimator, name, value, shape, sizes)
     if value.dtype.kind not in "iu":
         refuse(estimator, name, f"is an array of {value.dtype}, not of integers")
@@ -83,7 +86,7 @@ def check_indices(
 
 
 def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int]) -> None:
-    """That `value` is an array of the shape."""
+    """Check that `value` is an array of the shape."""
     for size in shape:
         if size in _OWN_SIZES and size not in sizes:
             refuse(estimator, _OWN_SIZES[size], "is missing")
@@ -99,9 +102,9 @@ def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict
 
 
 def sizes_of(estimator: Any) -> dict[str, int]:
-    """The numbers of features, classes and outputs, as far as the estimator has them.
+    """Return the numbers of features, classes and outputs that the estimator has.
 
-    Raises ModelFormatError if the classes are not sorted and distinct, or the number of features is none.
+    Raises ModelFormatError if the classes are not sorted and distinct, or the number of features is invalid.
     """
     sizes = {}
     features = getattr(estimator, "n_features_in_", None)
@@ -117,7 +120,7 @@ def sizes_of(estimator: Any) -> dict[str, int]:
 
 
 def n_classes(estimator: Any, classes: Any) -> int:
-    """The number of classes, which are sorted and distinct labels of one kind."""
+    """Return the number of classes, which must be sorted and distinct labels of one type."""
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not classes.size:
         refuse(estimator, "classes_", "is no list of classes")
     labels = classes.tolist()

@@ -1,9 +1,8 @@
-"""The classes of scikit-learn that may come from a file, and what each must hold before its code runs.
+"""Classes of scikit-learn that can be loaded from a file, and the checks before their code runs.
 
-Trees and what is made of them cannot be written without pickle; classes not listed have not been checked for what
-their compiled code does with arrays that do not belong together, or start processes. What is listed computes in NumPy,
-where arrays that do not fit are an error, except for support vectors and neighbours, whose compiled loops trust every
-index.
+Trees and tree ensembles cannot be saved without pickle. Other unlisted classes start processes, or their compiled code
+has not been checked with inconsistent arrays. Listed classes compute in NumPy, which raises an error for inconsistent
+arrays. The exceptions are support vectors and neighbours, whose compiled loops do not check indices.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,12 +24,14 @@ from discriminants.util.errors import ModelFormatError
 
 
 class Listed(NamedTuple):
-    """A class that may come from a file.
+    """A class that can be loaded from a file.
 
-    module : where it is imported from (scikit-learn's public module).
-    whole : a rule for the learnt attributes.
-    suited : a rule for the parameters: whether what is learnt with them can be written and put back. It holds for
-    estimators that are not fitted, too.
+    module : public module of scikit-learn to import it from.
+
+    whole : rule for the learned attributes.
+
+    suited : rule for the parameters: whether a fitted estimator with them can be saved and loaded. It also applies to
+    unfitted estimators.
     """
 
     module: str
@@ -58,7 +59,7 @@ _METRICS = ("minkowski", "euclidean", "sqeuclidean", "manhattan", "cityblock", "
 
 
 def _support_vectors(machine: Any) -> None:
-    """libsvm walks through support vectors and coefficients by the counts of each class."""
+    """Check the class counts that libsvm uses to index support vectors and coefficients."""
     sizes = sizes_of(machine)
     n = sizes["classes"]
     sizes |= {"others": n - 1, "pairs": n * (n - 1) // 2}
@@ -84,7 +85,7 @@ def _support_vectors(machine: Any) -> None:
 
 
 def _neighbours(model: Any) -> None:
-    """Distances to all samples, then votes by the samples' class numbers."""
+    """Check the samples and class numbers that distances and votes use."""
     sizes = sizes_of(model)
     check_floats(model, "_fit_X", model._fit_X, ("samples", "features"), sizes)
     check_indices(model, "_y", model._y, ("samples",), sizes, below=sizes["classes"])
@@ -105,7 +106,7 @@ def _neighbours(model: Any) -> None:
 
 
 def _kept_as_samples(model: Any) -> None:
-    """Neighbours are found among the samples themselves, not in a tree, and by a metric without further arrays."""
+    """Check that neighbours use brute force, not a tree, and a metric without further arrays."""
     _one_of("algorithm", ["brute"])(model)
     _one_of("metric", _METRICS)(model)
     _one_of("weights", ["uniform", "distance"])(model)
@@ -204,7 +205,7 @@ def _components(*optional: str) -> Rule:
 
 
 def _by_feature(*names: str) -> Rule:
-    """Each is there, and None where the parameters leave it out."""
+    """Check that each attribute is present, or None if the parameters omit it."""
     arrays = learnt(dict.fromkeys(names, _FEATURES), optional=names)
 
     def rule(scaler: Any) -> None:
@@ -253,7 +254,7 @@ CLASSIFIERS: Mapping[str, Listed] = {
     ),
     "MLPClassifier": Listed("sklearn.neural_network", _perceptron),
 }
-"""By name; what can be made by name and parameters alone."""
+"""Classes that are defined by name and parameters alone, by name."""
 
 OTHERS: Mapping[str, Listed] = {
     "OneVsRestClassifier": Listed("sklearn.multiclass", _one_against_rest),
@@ -284,4 +285,4 @@ OTHERS: Mapping[str, Listed] = {
     ),
     "VarianceThreshold": Listed("sklearn.feature_selection", learnt({"variances_": _FEATURES})),
 }
-"""By name; parts of classifiers, and those around other classifiers."""
+"""Parts of classifiers and classifiers around other classifiers, by name."""

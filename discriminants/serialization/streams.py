@@ -1,4 +1,4 @@
-"""Learners that go on with a stream, and the sums that they go on from: what each must hold."""
+"""Learners with `partial_fit` and their accumulated sums: the checks of their attributes."""
 
 from collections.abc import Mapping
 from numbers import Real
@@ -28,7 +28,7 @@ def _recursive_regressor(learner: Any) -> None:
 
 
 def _recursion_of(learner: Any) -> None:
-    """The recursion goes on from the dictionary that the learner has."""
+    """Check that the recursion uses the learner's dictionary."""
     recursion: Any = getattr(learner, "recursion_", None)
     if type(recursion).__name__ != "KernelRecursion":
         refuse(learner, "recursion_", f"is a {type(recursion).__name__}")
@@ -36,7 +36,7 @@ def _recursion_of(learner: Any) -> None:
         refuse(learner, "recursion_", "is of another dictionary or other outputs")
     if recursion.centers_.shape[1] != learner.n_features_in_:
         refuse(learner, "recursion_", f"is of {recursion.centers_.shape[1]} features, not {learner.n_features_in_}")
-    learner.penalty = recursion.penalty  # which files from before there was one do not tell
+    learner.penalty = recursion.penalty  # older files do not contain it
 
 
 def _recursion(recursion: Any) -> None:
@@ -80,7 +80,7 @@ def _fixed_size_regressor(learner: Any) -> None:
 
 
 def _sums_of(learner: Any) -> None:
-    """A stream goes on with the centres and outputs that the learner has."""
+    """Check that the sums match the learner's centres and outputs."""
     sums: Any = getattr(learner, "sums_", None)
     if sums is None:
         return
@@ -122,4 +122,4 @@ STREAMS: Mapping[str, Listed] = {
     "RidgeSums": Listed("discriminants.linear_systems.ridge_sums", _ridge_sums),
     "ClassMoments": Listed("discriminants.fisher.class_moments", _moments),
 }
-"""By name."""
+"""Listed classes by name."""

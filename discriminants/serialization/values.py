@@ -1,12 +1,11 @@
-"""Values of estimators from their JSON description (`discriminants.serialization.persistence` lists the forms), and
-nothing else.
+"""Decoding of estimators' values from JSON (`discriminants.serialization.persistence` lists the forms).
 
-What is made takes as much memory as the description and the arrays that are there, whatever the description says.
+Values take no more memory than the description and the existing arrays, for any description.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from reprlib import repr as _shown  # all of a description may have millions of characters
+from reprlib import repr as _shown  # a description may have millions of characters
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 from discriminants.util.errors import ModelFormatError
 
 _DEEPEST = 100
-_ESTIMATOR_DEPTH = 12  # asking a pipeline of a pipeline of a pipeline for a method takes three times as long for each
-_MAX_ESTIMATORS = 50_000  # one for each pair of a hundred and fifty classes, with kernels; they take ten seconds
+_ESTIMATOR_DEPTH = 12  # looking up a method takes three times as long for each nested pipeline
+_MAX_ESTIMATORS = 50_000  # one for each pair of 150 classes, with kernels; takes 10 s
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMERIC = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -26,7 +25,9 @@ _TYPES: dict[str, type] = {kind.__name__: kind for kind in (*_NUMERIC, np.str_, 
 
 
 class Decoder:
-    """Reads descriptions, which name `arrays`; makes estimators of (class's name, parameters, learnt attributes)."""
+    """Decoder of descriptions that refer to `arrays`; makes estimators from (class name, parameters, learned
+    attributes).
+    """
 
     def __init__(
         self,
@@ -38,10 +39,10 @@ class Decoder:
         self._n_estimators = 0
 
     def value(self, described: Any, depth: int = 0) -> Any:
-        """What a description stands for.
+        """Decode a description.
 
-        Raises ModelFormatError if it is of no known form, nested too deeply, or names an array that is missing or
-        unfit.
+        Raises ModelFormatError if its form is unknown, it is nested too deeply, or it names a missing or unsuitable
+        array.
         """
         if depth > _DEEPEST:
             raise ModelFormatError(f"the description of the estimator is nested more than {_DEEPEST} deep")
@@ -92,7 +93,7 @@ class Decoder:
         raise ModelFormatError(f"the description of the estimator holds {_shown(described)}, which describes nothing")
 
     def _key(self, described: Any, depth: int) -> Any:
-        """A value that a set or a dict can hold."""
+        """Decode a value that can be in a set or a key of a dict."""
         value = self.value(described, depth + 1)
         try:
             hash(value)
@@ -144,7 +145,7 @@ def _scalar(name: str, number: Any) -> Any:
 
 
 def _text(name: str, codes: np.ndarray, dtype: str) -> np.ndarray:
-    """The strings whose characters the last axis holds."""
+    """Return the strings whose characters are along the last axis."""
     if codes.dtype != np.uint32 or codes.ndim == 0 or not codes.shape[-1] or dtype != f"U{codes.shape[-1]}":
         raise ModelFormatError(f"the array {name!r}, {codes.dtype} of shape {codes.shape}, holds no text of {dtype!r}")
     if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any():
