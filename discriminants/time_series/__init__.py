@@ -1,1 +1,1 @@
-"""Autoregression with any regressor, and recurrent machines."""
+"""Nonlinear autoregression with any regressor, and recurrent machines."""

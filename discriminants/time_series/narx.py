@@ -1,4 +1,4 @@
-"""Time series by regression on the past: tables of lags, and predictions that are fed back."""
+"""Time series regression on lagged values, with recursive predictions."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -18,24 +18,24 @@ from discriminants.util.estimator import estimator
 
 
 def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """What a regressor learns a time series from.
+    """Build the lagged inputs and targets that a regressor is trained on.
 
     Parameters
     ----------
     y : array-like of shape (n_times,) or (n_times, n_outputs)
     n_lags : int
-        p, how many outputs before go into a row.
+        p, the number of previous outputs in a row.
     u : array-like of shape (n_times,) or (n_times, n_inputs), optional
-        What drove the series.
+        External inputs of the series.
     n_input_lags : int
-        q, how many inputs before go into a row.
+        q, the number of previous inputs in a row.
 
     Returns
     -------
     X : ndarray of shape (n_times - max(p, q), p n_outputs + q n_inputs), float64
-        For time k the row y_{k-1}, ..., y_{k-p}, u_{k-1}, ..., u_{k-q}.
+        The row of time k is y_{k-1}, ..., y_{k-p}, u_{k-1}, ..., u_{k-q}.
     targets : ndarray of shape (n_times - max(p, q),) or (n_times - max(p, q), n_outputs)
-        y_k.
+        The outputs y_k.
 
     Raises
     ------
@@ -58,27 +58,27 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
 
 @estimator
 class NARX(BaseEstimator):
-    """A nonlinear autoregression over any regressor, with predictions one and several steps ahead.
+    """Nonlinear autoregression with any regressor, with predictions one and several steps ahead.
 
-    y_k = f(y_{k-1}, ..., y_{k-p}, u_{k-1}, ..., u_{k-q}) + e_k (Suykens et al. 2002, 1.42 and section 3.5): f is learnt
-    from measured outputs, one step ahead. For further steps its predictions take the places of outputs that are not
-    known yet (3.34). Its `fit` takes a series and not independent samples, so that it is no regressor itself; to
-    search parameters, give it a search: `NARX(GridSearchCV(..., cv=TimeSeriesSplit()))`.
+    y_k = f(y_{k-1}, ..., y_{k-p}, u_{k-1}, ..., u_{k-q}) + e_k (Suykens et al. 2002, 1.42 and section 3.5): f is
+    trained on measured outputs, one step ahead. For further steps, predictions replace outputs that are not yet known
+    (3.34). `fit` takes a series instead of independent samples, so NARX itself is not a regressor. To search
+    parameters, pass a search as the regressor: `NARX(GridSearchCV(..., cv=TimeSeriesSplit()))`.
 
     Parameters
     ----------
     regressor : regressor, optional
-        f; `LSSVMRegressor()` by default.
+        f; default `LSSVMRegressor()`.
     n_lags : int
-        p >= 1.
+        Number of previous outputs, p >= 1.
     n_input_lags : int
-        q >= 0; more than 0 where there are inputs.
+        Number of previous inputs, q >= 0; must be positive if there are inputs.
 
     Attributes
     ----------
     regressor_ : regressor
     last_outputs_ : ndarray of shape (p, n_outputs)
-        The end of the series that was learnt, from which `simulate` goes on.
+        The last outputs of the training series, from which `simulate` continues.
     last_inputs_ : ndarray of shape (q, n_inputs)
     """
 
@@ -94,7 +94,7 @@ class NARX(BaseEstimator):
         self.n_input_lags = n_input_lags
 
     def fit(self, y: Any, u: Any = None) -> Self:
-        """Learn a series.
+        """Fit a series.
 
         Parameters
         ----------
@@ -117,15 +117,15 @@ class NARX(BaseEstimator):
         return self
 
     def predict(self, y: Any, u: Any = None, horizon: int = 1) -> np.ndarray:
-        """Every output that the series allows, predicted from those measured up to `horizon` steps before.
+        """Predict every possible output of the series from outputs measured up to `horizon` steps before.
 
         Parameters
         ----------
         y : array-like of shape (n_times,) or (n_times, n_outputs)
         u : array-like of shape (n_times,) or (n_times, n_inputs), optional
-            Inputs are known up to the time of the prediction.
+            Inputs, known up to the time of the prediction.
         horizon : int
-            Steps ahead, 1 or more.
+            Number of steps ahead, at least 1.
 
         Returns
         -------
@@ -135,7 +135,8 @@ class NARX(BaseEstimator):
         Raises
         ------
         ValueError
-            As `lag_table`, if there are other numbers of outputs or inputs than were learnt, or for a horizon below 1.
+            As `lag_table`, if the number of outputs or inputs differs from the training series, or for a horizon below
+            1.
         """
         if horizon < 1:
             raise ValueError(f"horizon must be at least 1, got {horizon}")
@@ -147,7 +148,7 @@ class NARX(BaseEstimator):
             )
         if self.n_input_lags and inputs.shape[0] != outputs.shape[0]:
             raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
-        times = np.arange(most, outputs.shape[0] - horizon + 1)  # of the first step
+        times = np.arange(most, outputs.shape[0] - horizon + 1)  # times of the first step
         past = lags_before(outputs, times, self.n_lags)
         for step in range(horizon):
             found = self._next(np.hstack([past, lags_before(inputs, times + step, self.n_input_lags)]))
@@ -155,17 +156,17 @@ class NARX(BaseEstimator):
         return found[:, 0] if self._one_column else found
 
     def simulate(self, n_steps: int, u: Any = None, *, start: Any = None, start_inputs: Any = None) -> np.ndarray:
-        """The series that the model makes by itself.
+        """Simulate the series from the model's own predictions.
 
         Parameters
         ----------
         n_steps : int
         u : array-like of shape (n_steps - 1,) or (n_steps - 1, n_inputs), or more, optional
-            Inputs from the time of the first step on.
+            Inputs, starting at the time of the first step.
         start : array-like of shape (n_start,) or (n_start, n_outputs), optional
-            What went before, p outputs or more; by default the end of the series that was learnt.
+            Previous outputs, at least p; default: the end of the training series.
         start_inputs : array-like of shape (n_start,) or (n_start, n_inputs), optional
-            The inputs at the times of `start`, q or more.
+            The inputs at the times of `start`, at least q.
 
         Returns
         -------
@@ -174,8 +175,8 @@ class NARX(BaseEstimator):
         Raises
         ------
         ValueError
-            If `n_steps` is negative or no whole number, or a start or inputs are too short, or of other widths than
-            those that were learnt.
+            If `n_steps` is negative or not an integer, or if a start or inputs are too short or differ in width from
+            the training series.
         """
         past, inputs = self._beginning(n_steps, u, start, start_inputs)
         found = self._fed_back(n_steps, past, inputs, self._next)[:, 0]
@@ -191,20 +192,20 @@ class NARX(BaseEstimator):
         n_draws: int = 500,
         random_state: Any = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Means and standard deviations of the outputs to come, their noise included, over series that are drawn.
+        """Compute means and standard deviations of future outputs, including noise, over simulated series.
 
-        Every series goes on as in `simulate`, but with a draw in the place of each prediction: from the normal density
-        of a regressor whose `predict` has `return_std`, or else the prediction and one of the regressor's leave-one-out
-        residuals. A search counts as its best estimator, a pipeline as its last step. Draws of different steps are
-        independent, so that what the regressor does not know of the function counts as if it were noise; and where
-        errors grow from step to step the densities are not normal.
+        Every series continues as in `simulate`, but with a random draw instead of each prediction. Draws come from the
+        normal density of a regressor whose `predict` has `return_std`; otherwise they are the prediction plus one of
+        the regressor's leave-one-out residuals. For a search the best estimator is used, for a pipeline the last step.
+        Draws of different steps are independent, so uncertainty of the function is treated as noise. If errors grow
+        from step to step, the densities are not normal.
 
         Parameters
         ----------
         n_steps, u, start, start_inputs
             As in `simulate`.
         n_draws : int
-            Series, two or more; a deviation is off by a share of about 1 / sqrt(2 n_draws).
+            Number of simulated series, at least 2. The relative error of a deviation is about 1 / sqrt(2 n_draws).
         random_state : int, RandomState or None
 
         Returns
@@ -214,7 +215,8 @@ class NARX(BaseEstimator):
         Raises
         ------
         ValueError
-            As `simulate`, for fewer than two draws, or for a regressor that has neither.
+            As `simulate`, for fewer than two draws, or for a regressor with neither `return_std` nor leave-one-out
+            residuals.
         """
         if n_draws < 2:
             raise ValueError(f"deviations take two draws or more, got {n_draws}")
@@ -246,16 +248,16 @@ class NARX(BaseEstimator):
         return (means[:, 0], deviations[:, 0]) if self._one_column else (means, deviations)
 
     def score(self, y: Any, u: Any = None, horizon: int = 1) -> float:
-        """The coefficient of determination R^2 of `predict(y, u, horizon)`, the mean over the outputs.
+        """Compute the coefficient of determination R^2 of `predict(y, u, horizon)`, averaged over the outputs.
 
-        1 is perfect, 0 as good as the mean of the outputs predicted.
+        1 is perfect, 0 equals predicting the mean of the outputs.
         """
         found = self.predict(y, u, horizon)
         wanted = checked_series(y, "y")[-found.shape[0] :]
         return float(r2_score(wanted, found))
 
     def _beginning(self, n_steps: int, u: Any, start: Any, start_inputs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The row of outputs before the first step, from the latest back, and all inputs from q before it on."""
+        """Return the row of outputs before the first step, latest first, and all inputs starting q before it."""
         check_is_fitted(self)
         if not isinstance(n_steps, Integral) or n_steps < 0:
             raise ValueError(f"n_steps must be a whole number, 0 or more, got {n_steps!r}")
@@ -279,7 +281,9 @@ class NARX(BaseEstimator):
     def _fed_back(
         self, n_steps: int, past: np.ndarray, inputs: np.ndarray, following: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        """Steps (n_steps, n_series, n_outputs) of series that share their inputs, fed what `following` made of them."""
+        """Compute steps (n_steps, n_series, n_outputs) of series with common inputs, feeding back the outputs of
+        `following`.
+        """
         n_outputs, q = self.last_outputs_.shape[1], self.n_input_lags
         found = np.empty((n_steps, past.shape[0], n_outputs))
         for step in range(n_steps):
@@ -292,7 +296,7 @@ class NARX(BaseEstimator):
         return np.asarray(self.regressor_.predict(X)).reshape(X.shape[0], -1)
 
     def _checked(self, y: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs and inputs, of the widths that were learnt."""
+        """Return checked outputs and inputs, with the widths of the training series."""
         check_is_fitted(self)
         outputs, inputs = checked_series(y, "y"), checked_inputs(u, self.n_input_lags)
         for name, found, learnt in (("y", outputs, self.last_outputs_), ("u", inputs, self.last_inputs_)):
@@ -304,7 +308,7 @@ class NARX(BaseEstimator):
 
 
 def _last_step(regressor: Any) -> tuple[list[Any], Any]:
-    """What predicts in the end, and the transformers before it: of a search its best, of a pipeline its last step."""
+    """Return the final predictor (best of a search, last step of a pipeline) and the transformers before it."""
     before: list[Any] = []
     while True:
         if hasattr(regressor, "best_estimator_"):
@@ -317,8 +321,8 @@ def _last_step(regressor: Any) -> tuple[list[Any], Any]:
 
 
 def checked_series(values: Any, name: str) -> np.ndarray:
-    """Of shape (n_times, n_columns), float64."""
-    if np.asarray(values).dtype.kind in "US":  # which would be read as numbers
+    """Return a checked series of shape (n_times, n_columns), float64."""
+    if np.asarray(values).dtype.kind in "US":  # strings would be parsed as numbers
         raise ValueError(f"{name} must hold numbers, got strings")
     found: np.ndarray = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if found.ndim not in (1, 2):
@@ -327,7 +331,7 @@ def checked_series(values: Any, name: str) -> np.ndarray:
 
 
 def checked_inputs(u: Any, n_input_lags: int) -> np.ndarray:
-    """Of shape (n_times, n_inputs); (0, 0) where there are none."""
+    """Return checked inputs of shape (n_times, n_inputs); (0, 0) without inputs."""
     if (u is None) != (n_input_lags == 0):
         raise ValueError(
             f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given; u are the inputs that "
@@ -337,7 +341,7 @@ def checked_inputs(u: Any, n_input_lags: int) -> np.ndarray:
 
 
 def lags_before(series: np.ndarray, times: np.ndarray, n_lags: int) -> np.ndarray:
-    """The values 1 to n_lags steps before each time, shape (n_times, n_lags n_columns)."""
+    """Return the values 1 to n_lags steps before each time, shape (n_times, n_lags n_columns)."""
     return (
         series[times[:, None] - np.arange(1, n_lags + 1)].reshape(times.shape[0], -1)
         if n_lags

@@ -1,4 +1,4 @@
-"""Recurrent least-squares support vector machines: trained for predictions that are fed back."""
+"""Recurrent least-squares support vector machines, trained on recursive predictions."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -12,8 +12,8 @@ from discriminants.lssvm.lssvm import LSSVMRegressor
 from discriminants.time_series.narx import NARX, checked_inputs, checked_series, lags_before
 from discriminants.util.estimator import estimator
 
-_SETTLED = 1e-6  # relative fall of the objective at which a horizon is done
-_STEPS = 40  # at most for every horizon
+_SETTLED = 1e-6  # relative decrease of the objective at which a horizon has converged
+_STEPS = 40  # maximum number for every horizon
 _DAMPING = 1e-3  # relative to the curvature, of the first step
 _MAX_DAMPING = 1e8
 _RIDGE = 1e-6  # of the damping, relative to the mean curvature
@@ -21,33 +21,34 @@ _RIDGE = 1e-6  # of the damping, relative to the mean curvature
 
 @estimator
 class RecurrentLSSVM(NARX):
-    """An autoregression whose errors are those of several steps, each made from predictions before.
+    """An autoregression trained on the errors of several steps of recursive predictions.
 
-    Minimizes sum_k (y_k - s_k)^2 + mu |f|^2, f a sum of Gaussians on the rows of lags and a bias. The series is cut
-    into stretches of `horizon` times, and s_k is what the model makes of the measured outputs before the stretch: with
-    a horizon of 1 this is `NARX(LSSVMRegressor())`, with one as long as the series the recurrent machine of Suykens et
-    al. (2002, 8.4-8.13) for gamma to infinity, but with centres that stay at the measured lags and a penalty on f. (The
-    source's condition sum alpha = 0 follows for a horizon of 1 alone, and is not asked for.) The problem is not convex:
-    it begins at the solution for one step and doubles the stretches up to `horizon`, by Gauss-Newton steps with damping
-    whose derivatives run along with the predictions. A step takes O(N m (p + m)) time for m = N centres, as much as a
-    factorisation or two; memory is 16 N m bytes. For one output.
+    Minimizes sum_k (y_k - s_k)^2 + mu |f|^2, with f a sum of Gaussians on the lag rows and a bias. The series is cut
+    into stretches of `horizon` times, and s_k is predicted recursively from the measured outputs before the stretch. A
+    horizon of 1 gives `NARX(LSSVMRegressor())`. A horizon as long as the series gives the recurrent machine of Suykens
+    et al. (2002, 8.4-8.13) for gamma to infinity, but with centres fixed at the measured lags and a penalty on f. (The
+    source's condition sum alpha = 0 follows only for a horizon of 1 and is not imposed.)
+
+    The problem is not convex. The search starts at the solution for one step and doubles the stretches up to `horizon`,
+    by damped Gauss-Newton steps with derivatives computed along the predictions. A step takes O(N m (p + m)) time for m
+    = N centres, about one or two factorisations; memory is 16 N m bytes. Only one output is supported.
 
     Parameters
     ----------
     sigma : float or "scale"
-        Of the Gaussian.
+        Width of the Gaussian.
     regularization : float
         mu > 0, as in `LSSVMRegressor`.
     horizon : int
-        Times of a stretch. Errors of a chaotic series grow from step to step, so that there are no derivatives to
-        follow beyond some of them.
+        Length of a stretch. Errors of a chaotic series grow from step to step, so derivatives are useless beyond some
+        steps.
 
     Attributes
     ----------
     regressor_ : LSSVMRegressor
-        With the weights found last; its leave-one-out residuals are those of one step, from the beginning.
+        Regressor with the final weights; its leave-one-out residuals are those of the initial one-step solution.
     objectives_ : ndarray of shape (n_horizons, 2)
-        What was minimized, for stretches of each length before and after.
+        Objective before and after training, for each stretch length.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -73,11 +74,11 @@ class RecurrentLSSVM(NARX):
 
     @property
     def regressor(self) -> LSSVMRegressor:
-        """Of one step: where the search begins."""
+        """The initial one-step regressor."""
         return LSSVMRegressor(kernel=GaussianKernel(self.sigma), regularization=self.regularization)
 
     def fit(self, y: Any, u: Any = None) -> Self:
-        """Learn a series.
+        """Fit a series.
 
         Parameters
         ----------
@@ -113,7 +114,7 @@ class RecurrentLSSVM(NARX):
 
 
 class _Stretches:
-    """Predictions over stretches of a series, and their derivatives by weights and bias."""
+    """Predictions over stretches of a series, and their derivatives with respect to weights and bias."""
 
     def __init__(
         self, y: np.ndarray, u: np.ndarray, lags: tuple[int, int], machine: LSSVMRegressor, regularization: float
@@ -126,7 +127,7 @@ class _Stretches:
         self._penalty[:n, :n] = regularization * self._columns.block(self._centers)
 
     def errors(self, theta: np.ndarray, length: int, sensitive: bool) -> tuple[np.ndarray, np.ndarray]:
-        """y - s of every time, and with `sensitive` ds / dtheta, (n_times, n_parameters)."""
+        """Compute y - s of every time, and with `sensitive` ds / dtheta, (n_times, n_parameters)."""
         p, q = self._lags
         n_times, alpha = self._y.shape[0], theta[:-1]
         starts = np.arange(max(p, q), n_times, length)
@@ -135,7 +136,7 @@ class _Stretches:
         errors, rows = [], []
         for step in range(min(length, n_times - max(p, q))):
             times = starts + step
-            if times[-1] >= n_times:  # of the last stretch, which may be shorter
+            if times[-1] >= n_times:  # the last stretch may be shorter
                 times, past, slopes, starts = times[:-1], past[:-1], slopes[:-1], starts[:-1]
             K = self._columns.block(np.hstack([past, lags_before(self._u, times, q)]))
             found = K @ theta[:-1] + theta[-1]
@@ -154,7 +155,7 @@ class _Stretches:
         return value if np.isfinite(value) else np.inf
 
     def improved(self, theta: np.ndarray, length: int) -> tuple[np.ndarray, float, float]:
-        """Better parameters for stretches of this length, and the objective before and after."""
+        """Return better parameters for stretches of this length, and the objective before and after."""
         first = value = self.objective(theta, length)
         damping = _DAMPING
         for _ in range(_STEPS):
@@ -170,7 +171,7 @@ class _Stretches:
                 try:
                     step = cho_solve(cho_factor(damped, check_finite=False), downhill, check_finite=False)
                     trial = self.objective(theta + step, length)
-                except LinAlgError:  # derivatives too large for the penalty to be seen beside them: more damping
+                except LinAlgError:  # the penalty is negligible compared with the derivatives: more damping
                     trial = np.inf
                 if trial < value:
                     break
