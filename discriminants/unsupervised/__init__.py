@@ -1,1 +1,1 @@
-"""Kernel CCA and PCA, densities, and the Nystroem features."""
+"""Kernel CCA and PCA, density estimation, and Nystroem features."""

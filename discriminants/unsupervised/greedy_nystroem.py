@@ -1,4 +1,4 @@
-"""Features in which a linear model is a kernel model on a few chosen centres."""
+"""Features that turn a linear model into a kernel model on selected centres."""
 
 from typing import Self
 
@@ -17,22 +17,22 @@ from discriminants.util.regression import checked_targets
 
 @estimator
 class GreedyNystroem(KernelFeatures, ChosenCenters):
-    """The Nystroem approximation of a kernel, with centres that are chosen and not drawn.
+    """Nystroem approximation of a kernel with selected instead of random centres.
 
     Scalar products of the features are the kernel of the samples' projections onto the span of the centres, k(x, S)
-    K_SS^-1 k(S, z) (Suykens et al. 2002, 6.7): where every distinct sample is a centre, the kernel itself. It stands
-    where `sklearn.kernel_approximation.Nystroem` does. Features are white (K_SS^-1 = A A' from a pivoted Cholesky
-    factorisation), and centres that depend on others are left out.
+    K_SS^-1 k(S, z) (Suykens et al. 2002, 6.7): if every distinct sample is a centre, the kernel itself. It can replace
+    `sklearn.kernel_approximation.Nystroem`. Features are white (K_SS^-1 = A A' from a pivoted Cholesky factorisation),
+    and centres that depend on others are left out.
 
     Parameters
     ----------
     n_components : int
-        Most features; there are fewer where the centres span no more.
+        Maximum number of features; fewer if the centres span a smaller space.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (m, m)
-        A.
+        Whitening matrix A.
 
     References
     ----------
@@ -40,7 +40,7 @@ class GreedyNystroem(KernelFeatures, ChosenCenters):
 
     See Also
     --------
-    FixedSizeLSSVMClassifier : the linear model as well.
+    FixedSizeLSSVMClassifier : includes the linear model.
     """
 
     n_components: int = parameter(COUNT, default=100, kw_only=False)
@@ -56,13 +56,13 @@ class GreedyNystroem(KernelFeatures, ChosenCenters):
         Parameters
         ----------
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            Labels (whole numbers, strings), told one against the rest, or targets (numbers with fractions). Only the
-            chooser "greedy" and functions look at it.
+            Labels (integers, strings), coded one against the rest, or targets (other numbers). Only the chooser
+            "greedy" and functions use it.
 
         Raises
         ------
         ValueError
-            For a kernel that does not fit, or "greedy" without y.
+            For an unsuitable kernel, or "greedy" without y.
         """
         self._validate_params()
         targets = None

@@ -1,4 +1,4 @@
-"""Kernel canonical correlation analysis: what two views of the same samples have in common."""
+"""Kernel canonical correlation analysis of two views of the same samples."""
 
 from typing import Any, Self
 
@@ -18,32 +18,32 @@ _WANTED_BY = "kernel canonical correlation analysis"
 
 
 class KernelDirections(KernelExpansion):
-    """Directions in the space of a kernel, found with others."""
+    """Directions in a kernel space, found together with those of another view."""
 
     def __init__(self) -> None:
         pass
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Scores (n_samples, n_directions)."""
+        """Compute scores (n_samples, n_directions)."""
         return self._outputs(validate_data(self, X, dtype=FLOATS, order="C", reset=False))
 
 
 @estimator
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Pairs of directions in the spaces of two kernels, along which two views of the same samples go together.
+    """Pairs of directions in two kernel spaces along which two views of the same samples correlate.
 
     Maximizes the covariance of the scores e = K_x alpha and r = K_y beta against alpha'(K_x^2 + kappa_x K_x) alpha and
-    beta'(K_y^2 + kappa_y K_y) beta, K centred (Suykens et al. 2002, 7.57-7.71, where kappa is 1 / nu): with kappa near
-    zero the correlation alone, which kernels of many dimensions bring to 1 on any samples; with a large kappa the
-    covariance. All pairs come from two eigendecompositions and one singular value decomposition, O(N^3) time and
-    40 N^2 bytes. How much a pair says only other samples tell: compare the scores of those.
+    beta'(K_y^2 + kappa_y K_y) beta, K centred (Suykens et al. 2002, 7.57-7.71, with kappa = 1 / nu). With kappa near
+    zero this is the correlation, which high-dimensional kernels raise to 1 on any samples; with a large kappa it is the
+    covariance. All pairs come from two eigendecompositions and one singular value decomposition, O(N^3) time and 40 N^2
+    bytes. Judge a pair by its scores on other samples.
 
     Parameters
     ----------
     n_components : int
-        Pairs; as many as the kernel matrices have rank if that is less.
+        Number of pairs; limited by the rank of the kernel matrices.
     kernel
-        Of the first view; symmetric and positive semidefinite.
+        Kernel of the first view; symmetric and positive semidefinite.
     sigma
         Of the first view.
     y_kernel : str, Kernel or callable
@@ -51,15 +51,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     y_sigma : float, "scale" or ndarray of shape (n_samples,)
         Of the second view.
     regularization, y_regularization : float
-        kappa > 0 of either view, in units of the largest eigenvalue of its kernel matrix; None takes the first for
-        both.
+        kappa > 0 of each view, in units of the largest eigenvalue of its kernel matrix; None uses the first for both.
 
     Attributes
     ----------
     correlations_ : ndarray of shape (n_pairs,)
-        Of the scores of the training samples.
+        Correlations of the scores of the training samples.
     singular_values_ : ndarray of shape (n_pairs,)
-        What is maximized, 0 to 1, descending.
+        The maximized criterion, 0 to 1, descending.
     x_directions_, y_directions_ : KernelDirections
         Centres, weights and kernel of each view; scores of the training samples have mean zero and variance one.
 
@@ -86,14 +85,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the pairs.
+        """Fit the pairs.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The first view.
         y : array-like of shape (n_samples,) or (n_samples, n_y_features)
-            The second.
+            The second view.
 
         Raises
         ------
@@ -122,7 +121,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def transform(self, X: np.ndarray, y: np.ndarray | None = None) -> Any:
-        """Scores of the first view (n_samples, n_pairs); with y a pair of those of the first and the second."""
+        """Compute scores of the first view (n_samples, n_pairs); with y, a pair of scores of both views."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
         scores = self.x_directions_.transform(X)
@@ -139,7 +138,7 @@ def _second_view(y: Any) -> np.ndarray:
 
 
 class _View:
-    """The centred kernel matrix of one view in its eigenvectors."""
+    """The centred kernel matrix of one view, by its eigenvectors."""
 
     def __init__(self, kernel: Any, sigma: Any, X: np.ndarray) -> None:
         self._kernel: Kernel
@@ -156,11 +155,11 @@ class _View:
         self._values, self._vectors = values[kept], vectors[:, kept]
 
     def shrunk(self, regularization: float) -> np.ndarray:
-        """Eigenvectors times sqrt(lambda / (lambda + kappa))."""
+        """Return eigenvectors times sqrt(lambda / (lambda + kappa))."""
         return self._vectors * np.sqrt(self._values / (self._values + regularization * self._values[-1]))
 
     def weights(self, regularization: float, coordinates: np.ndarray) -> np.ndarray:
-        """alpha, such that scores have variance one; their mean is zero."""
+        """Compute alpha such that scores have variance one; their mean is zero."""
         divisor = np.sqrt(self._values * (self._values + regularization * self._values[-1]))
         alpha = self._vectors @ (coordinates / divisor[:, None])
         return alpha / self.scores(alpha).std(axis=0)
@@ -171,6 +170,6 @@ class _View:
     def directions(self, alpha: np.ndarray) -> KernelDirections:
         found = KernelDirections()
         found.n_features_in_ = self._n_features
-        # alpha sums to zero, so that a kernel row less its mean over the centres gives the same.
+        # alpha sums to zero, so subtracting the mean of a kernel row changes nothing.
         found._keep_expansion(self._kernel, self._centers, alpha, -self._column_means @ alpha)
         return found

@@ -1,4 +1,4 @@
-"""Principal components in the space of a kernel, with or without a bias term, and back to the samples."""
+"""Kernel principal components with or without a bias term, and reconstruction of samples."""
 
 from typing import Any, Self
 
@@ -22,22 +22,22 @@ _RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 class LSSVMKernelPCA(KernelFeatures):
     """Kernel principal components in the form of least-squares support vector machines.
 
-    The machine whose outputs have the greatest squares for its norm (Suykens et al. 2002, 7.1-7.40). With a bias term
-    it is kernel PCA, the same as scikit-learn's `KernelPCA`, for kernels of this package; without one (7.10) outputs
-    vary about zero and not about their mean, so that the kernel is not centred. The way back from scores to samples is
-    learnt by a regressor (7.41-7.42). Time is O(N^3), memory 16 N^2 bytes.
+    The machine maximizes the squared outputs relative to its norm (Suykens et al. 2002, 7.1-7.40). With a bias term it
+    is kernel PCA, equal to scikit-learn's `KernelPCA`, for kernels of this package. Without one (7.10) outputs vary
+    about zero instead of their mean, so the kernel is not centred. A regressor reconstructs samples from scores
+    (7.41-7.42). Time is O(N^3), memory 16 N^2 bytes.
 
     Parameters
     ----------
     n_components : int
-        As many as the kernel matrix has rank if that is less.
+        Number of components; limited by the rank of the kernel matrix.
     kernel
-        Symmetric and positive semidefinite.
+        Symmetric and positive semidefinite kernel.
     bias : bool
         Whether outputs have a bias term.
     reconstruct : regressor, bool
-        What learns samples from scores, of several outputs: True is `LSSVMRegressor()` with a choice among penalties,
-        False none. A precomputed kernel has no samples to learn.
+        Multi-output regressor that reconstructs samples from scores. True is `LSSVMRegressor()` with a choice among
+        penalties, False none. Not supported for a precomputed kernel, which has no samples.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class LSSVMKernelPCA(KernelFeatures):
         Sums of squares of the scores of the training samples, descending.
     regressor_ : regressor or None
     dual_coef_ : ndarray of shape (m, n_found)
-        Directions have length one in the space of the kernel.
+        Weights of directions of length one in the kernel space.
 
     See Also
     --------
-    sklearn.decomposition.KernelPCA : with a bias term; way back by kernel ridge regression.
-    OrientedKernelPCA : held against transformations.
+    sklearn.decomposition.KernelPCA : with a bias term; reconstruction by kernel ridge regression.
+    OrientedKernelPCA : invariant to transformations.
     """
 
     n_components: int = parameter(COUNT, default=2, kw_only=False)
@@ -60,12 +60,12 @@ class LSSVMKernelPCA(KernelFeatures):
     reconstruct: Any = parameter("boolean", HasMethods(["fit", "predict"]), default=False)
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
-        """Learn from samples (n_samples, n_features); y is ignored.
+        """Fit samples (n_samples, n_features); y is ignored.
 
         Raises
         ------
         ValueError
-            For fewer than two samples, a kernel that is not symmetric, or a way back to a precomputed kernel.
+            For fewer than two samples, a kernel that is not symmetric, or reconstruction with a precomputed kernel.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
@@ -102,12 +102,12 @@ class LSSVMKernelPCA(KernelFeatures):
         return self
 
     def inverse_transform(self, Z: np.ndarray) -> np.ndarray:
-        """Samples (n_samples, n_features) that have about these scores (n_samples, n_found).
+        """Reconstruct samples (n_samples, n_features) from scores (n_samples, n_found).
 
         Raises
         ------
         ValueError
-            If `reconstruct` was False, or there are other numbers of scores.
+            If `reconstruct` was False, or for another number of scores.
         """
         check_is_fitted(self)
         if self.regressor_ is None:

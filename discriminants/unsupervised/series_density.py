@@ -14,34 +14,34 @@ from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
-_MAX_LOG = 709.0  # of a number in float64
+_MAX_LOG = 709.0  # largest log of a float64
 
 
 @estimator
 class SeriesDensity(DensityMixin, KernelExpansion):
-    """The Gaussian kernel density of the samples, of which only the strongest eigenvectors are kept.
+    """Gaussian kernel density of the samples, truncated to its strongest eigenvectors.
 
-    p(x) = (1 / N) 1'U U' k(x), k the Gaussians of integral one around the samples and U eigenvectors of their matrix
-    (Suykens et al. 2002, 7.51): with all of them the Parzen estimate, with fewer a smoother one. It integrates to about
-    one but may be negative where there are no samples. Time is O(N^3), memory 16 N^2 bytes.
+    p(x) = (1 / N) 1'U U' k(x), with k the Gaussians of integral one around the samples and U eigenvectors of their
+    matrix (Suykens et al. 2002, 7.51). All eigenvectors give the Parzen estimate, fewer a smoother one. p integrates to
+    about one but may be negative far from the samples. Time is O(N^3), memory 16 N^2 bytes.
 
     Parameters
     ----------
     sigma : float or "scott"
         Width of the Gaussians; "scott" is the root of the mean variance of the features times N^(-1 / (d + 4)).
     n_components : int, "cutoff" or None
-        Eigenvectors, of greatest share in the integral of p^2; those for which (1'u)^2 exceeds 2 N / (1 + N), an
-        estimate of where a term takes more from the error of the series than its own variance adds (7.52, corrected);
-        or all.
+        Number of eigenvectors with the largest share in the integral of p^2; None keeps all. "cutoff" keeps those with
+        (1'u)^2 above 2 N / (1 + N): an estimate of the point at which a term reduces the error of the series by more
+        than its own variance (7.52, corrected).
 
     Attributes
     ----------
     shares_ : ndarray of shape (n_samples,)
-        lambda_i (1'u_i / N)^2 of every eigenvector, descending: what it adds to the integral of p^2.
+        lambda_i (1'u_i / N)^2 of every eigenvector, descending: its contribution to the integral of p^2.
     n_components_ : int
-        Eigenvectors kept.
+        Number of eigenvectors kept.
     entropy_ : float
-        The quadratic Renyi entropy -log integral p^2 of what was kept, in nats.
+        Quadratic Renyi entropy -log integral p^2 of the truncated density, in nats.
     dual_coef_ : ndarray of shape (m, 1)
         Weights of Gaussians of height one.
 
@@ -51,19 +51,19 @@ class SeriesDensity(DensityMixin, KernelExpansion):
 
     See Also
     --------
-    sklearn.neighbors.KernelDensity : the Parzen estimate, by trees.
+    sklearn.neighbors.KernelDensity : the Parzen estimate, computed with trees.
     """
 
     sigma: Any = parameter(POSITIVE, {"scott"}, default="scott")
     n_components: Any = parameter(COUNT, {"cutoff"}, None, default="cutoff")
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
-        """Learn from samples (n_samples, n_features); y is ignored.
+        """Fit samples (n_samples, n_features); y is ignored.
 
         Raises
         ------
         ValueError
-            For "scott" where all samples are the same, or a density that is too large for float64.
+            For "scott" if all samples are equal, or for a density too large for float64.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
@@ -98,25 +98,25 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         return self
 
     def _log_height(self) -> float:
-        """Logarithm of the height of a Gaussian of integral one."""
+        """Return the log height of a Gaussian of integral one."""
         return float(-self.n_features_in_ * (0.5 * np.log(2.0 * np.pi) + np.log(self.sigma_)))
 
     def density(self, X: np.ndarray) -> np.ndarray:
-        """p(x) of shape (n_samples,), also where it is negative."""
+        """Compute p(x), shape (n_samples,), also if negative."""
         return self._outputs(self._checked(X))[:, 0] * np.exp(self._log_height())
 
     def score_samples(self, X: np.ndarray) -> np.ndarray:
-        """Natural logarithm of p(x), shape (n_samples,); where p is not positive that of the smallest number."""
+        """Compute the natural log of p(x), shape (n_samples,); if p is not positive, that of the smallest number."""
         outputs = self._outputs(self._checked(X))[:, 0]
         return np.log(np.maximum(outputs, np.finfo(outputs.dtype).tiny)) + outputs.dtype.type(self._log_height())
 
     def score(self, X: np.ndarray, y: Any = None) -> float:
-        """Mean of `score_samples`."""
+        """Compute the mean of `score_samples`."""
         return float(self.score_samples(X).mean(dtype=np.float64))
 
 
 def _root_mean_variance(X: np.ndarray) -> float:
-    """Root of the mean variance of the features."""
+    """Compute the root of the mean feature variance."""
     deviations = feature_deviations(X)
     largest = float(deviations.max())
     if not largest >= SMALLEST:
