@@ -1,1 +1,1 @@
-"""Where blocks of work are computed: in this process, in several of this machine, or on a cluster."""
+"""Parallel computation in this process, in local processes, or on a cluster."""

@@ -1,7 +1,7 @@
-"""Working memory of OpenBLAS, taken in time.
+"""Early allocation of OpenBLAS buffers.
 
-Each of its copies (NumPy's, SciPy's) takes a buffer of 32 MiB for every thread that is in it at the same time, and
-keeps it. If there is no memory for one it tries again for ever (0.3.31), or ends the process with a line of its own.
+Each copy of OpenBLAS (NumPy's, SciPy's) allocates a buffer of 32 MiB for every thread that uses it at the same time,
+and keeps it. If the allocation fails, it retries forever (0.3.31) or ends the process with its own message.
 """
 
 import resource
@@ -15,14 +15,14 @@ from discriminants.util.blas_threads import one_blas_thread
 from discriminants.util.paths import exists
 
 # MiB of address space
-_BUFFERS = 2 * 34  # of two copies of OpenBLAS, with what an allocation of 32 costs besides
-_THREAD = 8 + 128  # its stack, and the arena that the C library lays out for it on a boundary of 64
+_BUFFERS = 2 * 34  # two copies of OpenBLAS, with the overhead of an allocation of 32
+_THREAD = 8 + 128  # its stack, and the arena that the C library aligns to 64 for it
 
 
 def claim_blas_buffers(n_threads: int) -> None:
-    """Where address space is limited (`ulimit -v`), take the buffers for so many threads now, this one among them.
+    """If address space is limited (`ulimit -v`), allocate the buffers for `n_threads` threads now, including this one.
 
-    Raises MemoryError if there is no room for them. Without a limit nothing is done.
+    Raises MemoryError if there is not enough room. Without a limit this does nothing.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     pages = Path("/proc/self/statm")
@@ -48,6 +48,6 @@ def claim_blas_buffers(n_threads: int) -> None:
 def _multiply(together: threading.Barrier) -> None:
     matrix = np.ones((256, 256))
     together.wait()
-    for _ in range(5):  # some milliseconds, so that all are in it at once
+    for _ in range(5):  # some milliseconds, so that all threads use it at once
         matrix @ matrix
         blas.dgemm(1.0, matrix, matrix)

@@ -1,4 +1,4 @@
-"""Workers of a dask.distributed cluster, which may come, go and die."""
+"""Workers of a dask.distributed cluster, which may join, leave and fail."""
 
 import gc
 import logging
@@ -14,18 +14,18 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 _ATTEMPTS = 5
-_AHEAD = 3  # tasks in flight for each worker: one computed, one on its way, one to spare
-_REMINDER = 30.0  # seconds between messages that no worker is left
+_AHEAD = 3  # tasks in flight per worker: one running, one in transit, one spare
+_REMINDER = 30.0  # seconds between warnings that no worker is left
 
 
 class ClusterWorkers:
-    """Workers that a dask scheduler at `address`, "tcp://host:port", knows.
+    """Workers of a dask scheduler at `address`, "tcp://host:port".
 
-    A task whose worker dies is computed again by another; its result is taken once. Shared values are tasks themselves,
-    so that they too can be made again. Workers have to have this project installed and to see files under the same
-    paths; arguments and results travel as pickles, so scheduler and workers must be trusted. `patience` is the time in
-    seconds to wait for the scheduler, and for a first worker. Raises ConnectionError if the address cannot be one, no
-    scheduler answers, it has no worker, or a worker lacks this project.
+    If a worker fails, another computes its task again; each result is used once. Shared values are tasks themselves, so
+    they can be recomputed too. Workers must have this project installed and see files under the same paths. Arguments
+    and results are pickled, so scheduler and workers must be trusted. `patience` is the time in seconds to wait for the
+    scheduler and for a first worker. Raises ConnectionError if the address is invalid, no scheduler answers, it has no
+    worker, or a worker lacks this project.
     """
 
     def __init__(self, address: str, patience: float = 30.0) -> None:
@@ -52,15 +52,15 @@ class ClusterWorkers:
 
     @property
     def n_workers(self) -> int:
-        """Workers at this moment, at least 1."""
+        """Current number of workers, at least 1."""
         return max(1, len(self._client.nthreads()))
 
     def share(self, value: Any) -> Any:
-        """A future of the value, made by a task of its own."""
+        """Return a future of the value, computed by its own task."""
         return self._client.submit(_given, value, pure=False)
 
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
-        """See `Workers.map`; RuntimeError when a task has taken several workers down with it."""
+        """Map as in `Workers.map`; raises RuntimeError if a task has ended several workers."""
         from dask.distributed import KilledWorker
 
         flying: deque[Any] = deque()
@@ -94,14 +94,14 @@ class ClusterWorkers:
             try:
                 return future.result(timeout=_REMINDER)
             except TimeoutError:
-                if future.done():  # in the meantime, or the error is the task's own
+                if future.done():  # finished in the meantime, or the task itself failed
                     return future.result()
             if not self._client.nthreads():
                 address = self._client.scheduler.address
                 logger.warning("cluster %s: no worker left; waiting. Start one with `dask worker ADDRESS`", address)
 
     def close(self) -> None:
-        """Leave the cluster; scheduler and workers go on."""
+        """Disconnect; scheduler and workers continue."""
         self._client.close()
 
     def _check_installed(self, address: str) -> None:
@@ -118,7 +118,7 @@ class ClusterWorkers:
 def _require_address(address: str) -> None:
     """Raise ConnectionError for an address without a known scheme, host and port.
 
-    dask itself waits for such a scheduler, and its half-made client prints a traceback at the end.
+    dask would wait for such a scheduler, and its incomplete client prints a traceback at the end.
     """
     from distributed.comm.addressing import get_address_host_port
 
@@ -129,7 +129,7 @@ def _require_address(address: str) -> None:
         socket.getaddrinfo(host, port)
     except (ValueError, OSError) as error:
         if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
-            return  # the name server does not answer; dask tries again
+            return  # the name server does not answer; dask retries
         raise ConnectionError(
             f"{address}: not the address of a scheduler ({error}). Expected tcp://HOST:PORT. Use the address that "
             "`dask scheduler` prints"
@@ -137,10 +137,10 @@ def _require_address(address: str) -> None:
 
 
 def _connected(client: Any, address: str, patience: float) -> Any:
-    """A client of the scheduler; where a worker joins at this moment, dask fails with an AssertionError, so again.
+    """Connect to the scheduler; retry if dask raises an AssertionError because a worker joins at the same time.
 
-    A client that nobody closed, and one that failed half-way, closes itself when the garbage collector comes to it. It
-    waits for ever if that is while this thread starts another, under dask's lock: so they are collected before.
+    The garbage collector closes clients that were not closed or failed while connecting. It waits forever if that
+    happens while this thread starts another under dask's lock, so they are collected first.
     """
     for attempt in range(_ATTEMPTS):
         gc.collect()

@@ -1,4 +1,4 @@
-"""Arrays in files, so that only their names travel between processes."""
+"""Arrays in files, so that only file names are sent between processes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,22 +9,22 @@ import numpy as np
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An `.npy` file, mapped where its rows are needed; ValueError on use if it is no array or holds Python objects."""
+    """An `.npy` file, mapped on use. Raises ValueError on use if it is not an array or holds Python objects."""
 
     path: Path  # the same for all workers
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the whole array."""
+        """Shape of the whole array."""
         return self.open().shape
 
     @property
     def dtype(self) -> np.dtype:
-        """Of its entries."""
+        """Type of the entries."""
         return self.open().dtype
 
     def open(self) -> np.ndarray:
-        """The array, mapped for reading; once a process."""
+        """Map the array for reading, once per process."""
         status = self.path.stat()
         return _mapped(self.path, status.st_mtime_ns, status.st_size)
 

@@ -1,4 +1,4 @@
-"""Workers: blocks of work done in this process or in several, with the same results in the same order."""
+"""Workers that run tasks in this process or in several, with the same results in the same order."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -10,33 +10,33 @@ Result = TypeVar("Result")
 
 
 class Workers(Protocol):
-    """Computes functions of many items, one item a task.
+    """Interface: computes a function of many items, one item per task.
 
-    Results come in the order of the items and every task has one BLAS thread, so whatever is made of them does
-    not depend on which workers there are, nor on how many.
+    Results come in the order of the items and every task has one BLAS thread, so they do not depend on the type or
+    number of workers.
     """
 
     @property
     def n_workers(self) -> int:
-        """How many tasks are computed at the same time."""
+        """Number of tasks that run at the same time."""
         ...
 
     def share(self, value: Any) -> Any:
-        """A handle for a large constant, which `map` turns back into the value; it travels to a worker once."""
+        """Return a handle for a large constant, which `map` turns back into the value; it is sent to a worker once."""
         ...
 
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
-        """function(item, *shared) for every item, in order, a few items ahead of what has been taken.
+        """Yield function(item, *shared) for every item, in order, computed a few items ahead.
 
-        The function is that of a module, or a `functools.partial` of one, so that other processes find it; shared
-        values are handles from `share`, or plain values.
+        The function is a module-level function, or a `functools.partial` of one, so that other processes can import it.
+        Shared values are handles from `share`, or plain values.
         """
         ...
 
 
 @contextmanager
 def interrupts_undisguised() -> Iterator[None]:
-    """An interrupt that comes while compiled code runs leaves it as a SystemError; here it is made one again."""
+    """Turn the SystemError of an interrupt during compiled code back into an interrupt."""
     try:
         yield
     except SystemError as error:
@@ -46,16 +46,16 @@ def interrupts_undisguised() -> Iterator[None]:
 
 
 class SerialWorkers:
-    """The calling process."""
+    """Worker that runs in the calling process."""
 
     n_workers = 1
 
     def share(self, value: Any) -> Any:
-        """The value itself."""
+        """Return the value itself."""
         return value
 
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
-        """See `Workers.map`."""
+        """Map as in `Workers.map`."""
         for item in items:
             with one_blas_thread(), interrupts_undisguised():
                 result = function(item, *shared)
@@ -63,7 +63,7 @@ class SerialWorkers:
 
 
 class LocalWorkers:
-    """`jobs` processes of this machine, kept from one `map` to the next."""
+    """`jobs` processes of this machine, kept between calls of `map`."""
 
     def __init__(self, jobs: int) -> None:
         if jobs < 1:
@@ -71,11 +71,11 @@ class LocalWorkers:
         self.n_workers = jobs
 
     def share(self, value: Any) -> Any:
-        """The value itself: joblib maps large arrays instead of copying them."""
+        """Return the value itself: joblib maps large arrays instead of copying them."""
         return value
 
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
-        """See `Workers.map`."""
+        """Map as in `Workers.map`."""
         from joblib import Parallel, delayed
 
         parallel = Parallel(n_jobs=self.n_workers, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
@@ -83,7 +83,7 @@ class LocalWorkers:
 
 
 def workers_for(jobs: int = 1, cluster: str | None = None) -> Workers:
-    """The workers that a command line asks for: those of a scheduler's address, else `jobs` local processes."""
+    """Return the workers for a command line: those of a scheduler's address, else `jobs` local processes."""
     if cluster is not None:
         from discriminants.parallel.cluster import ClusterWorkers
 
