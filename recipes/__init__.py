@@ -1,1 +1,1 @@
-"""Recipes: one readable script a corpus, from its files to a table of word error rates."""
+"""Recipes: one script per corpus, from its files to a table of word error rates."""

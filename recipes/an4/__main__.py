@@ -2,9 +2,9 @@
 
     python -m recipes.an4 --corpus-dir DIR --work-dir W [--systems ours|mapped|table-4.2|fisher|least-squares]
 
-DIR holds Kaldi data directories `train` and `test` with feats.scp, and `lexicon.txt`. Grammars: a bigram estimated
-from the training transcripts, and a free loop of the lexicon's words. Scales, penalties and the primary system are
-chosen on training speakers held out; the test set is decoded last.
+DIR holds Kaldi data directories `train` and `test` with feats.scp, and `lexicon.txt`. The grammars are a bigram
+estimated from the training transcripts and a free loop of the lexicon's words. Scales, penalties and the primary system
+are chosen on held-out training speakers. The test set is decoded last.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
 
-# How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
+# Front end of the archived cepstra (CMU Sphinx), needed for vocal-tract warps.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
 BY_SPEAKER = FEATURES.model_copy(update={"normalize": "speaker"})
 CONFIG = TrainingConfig(
@@ -51,7 +51,7 @@ WARPS = (0.92, 1.08)
 
 
 def kernel_logistic(loss: str, mixtures: int = 0, n_centers: int = 4000) -> HybridSettings:
-    """Kernel logistic regression, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
+    """Return kernel logistic regression, one-vs-rest or multinomial, optionally with a second stream of mixtures."""
     parameters = {"n_centers": n_centers, "n_candidates": 2 * n_centers, "max_iter": 4, "loss": loss}
     return HybridSettings(classifier="kernel-logistic", parameters=parameters, vtlp_warps=WARPS, mixtures=mixtures)
 

@@ -1,11 +1,11 @@
-"""What each part of the hybrid is worth on AN4: five-fold cross-validation over the training speakers.
+"""Ablation of the hybrid on AN4 by five-fold cross-validation over the training speakers.
 
     python -m recipes.an4.ablation --corpus-dir DIR --work-dir W [--rows NAME ...] [--folds N ...]
 
-Every row changes one thing of the base. In each fold mixtures and hybrid are trained without a fifth of the speakers
-and recognize them with the bigram of the other speakers' transcripts; errors are summed over all 5442 words, at the
-one pair of scale and penalty that is best for the row. The test set is not read. `W/ablation.json` is written anew
-after every row, the table is printed at the end.
+Every row changes one setting of the base. In each fold, mixtures and hybrid are trained without a fifth of the
+speakers. They recognize these speakers with a bigram of the other speakers' transcripts. Errors are summed over all
+5442 words, with the best scale and penalty for the row. The test set is not read. `W/ablation.json` is rewritten after
+every row, and the table is printed at the end.
 """
 
 import argparse
@@ -171,7 +171,7 @@ ROWS = (
 
 
 def main() -> None:
-    """Measure the rows asked for."""
+    """Measure the selected rows."""
     arguments = parse_arguments(__doc__ or "", rows=[row.name for row in ROWS], options=_add_folds)
     assert arguments.corpus_dir is not None
     recipe = open_recipe("AN4", arguments, arguments.corpus_dir, CONFIG, (), (), ("train",))

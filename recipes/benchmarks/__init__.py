@@ -1,1 +1,1 @@
-"""The tables of *Sparse Nonlinear Discriminants* (Andelic 2007, chapter 5) measured again, beside their peers."""
+"""Reproduction of the tables of *Sparse Nonlinear Discriminants* (Andelic 2007, chapter 5), with peer methods."""

@@ -1,14 +1,14 @@
-"""Tables 5.2 to 5.5 of *Sparse Nonlinear Discriminants* (Andelic 2007), and those of the Fisher family, measured again.
+"""Reproduce tables 5.2 to 5.5 of *Sparse Nonlinear Discriminants* (Andelic 2007) and the tables of the Fisher family.
 
     python -m recipes.benchmarks --data-dir DIR --work-dir W [--table 5.3] [--data banana heart] [--resume] [--quick]
 
 Tables ida-kfd and usps-kfd are those of Mika (2002), ksod that of Abdallah, Richard and Lengelle (2004), lssvm-uci
 those of Suykens et al. (2002, section 3.4.2).
 
-DIR holds usps.npz, letter.npz, optdigits.npz, pendigits.npz, satimage.npz, boston.npz, abalone.npz and the folders
-ida and lssvm. W gets results.json (one row for each data set and method), settings.json (grids, what was chosen, the
-value of every partition) and tables.md, where the source's figures stand beside ours. What a run measures replaces what
-W held of it; with --resume, data sets that W holds already are left as they are.
+DIR holds usps.npz, letter.npz, optdigits.npz, pendigits.npz, satimage.npz, boston.npz, abalone.npz and the folders ida
+and lssvm. The command writes to W results.json (one row for each data set and method), settings.json (grids, chosen
+settings and the value of every partition) and tables.md, which lists the source's figures next to ours. New
+measurements replace earlier ones in W; with --resume, data sets already in W are skipped.
 """
 
 import argparse
@@ -78,7 +78,7 @@ def _wanted(tables: Sequence[Table], names: Sequence[str] | None) -> list[tuple[
 
 
 def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
-    """See that nothing is missing before the first hour is spent."""
+    """Check for missing files before the long run."""
     if not is_dir(folder):
         raise CorpusError(f"--data-dir {folder} is not a folder; it is to hold the benchmark sets")
     paths = [table.path(folder, name) for table, name in wanted]
@@ -88,7 +88,7 @@ def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
 
 
 def check_kept(files: ResultFiles, work_dir: Path) -> None:
-    """See that what an earlier run left can be shown with what this one will find, before the first hour is spent."""
+    """Check before the long run that earlier results are compatible with the new ones."""
     try:
         for row in files.rows:
             table = TABLES[row["table"]]

@@ -1,4 +1,4 @@
-"""Arrays of an .npz file, read so that no file can ask for more memory than it is worth."""
+"""Arrays of an .npz file, read with a limit on memory."""
 
 import math
 import struct
@@ -14,11 +14,11 @@ from asr.util.errors import CorpusError
 from discriminants.util.paths import is_file
 
 MAX_ARRAY = 1 << 27
-"""Bytes; the largest of the benchmark sets has a fifth of it."""
+"""Limit in bytes; the largest benchmark set takes a fifth of it."""
 MAX_VALUE = 1e100
-"""Squares of what is larger, or sums of them, could overflow."""
+"""Limit of absolute values, so that squares and their sums cannot overflow."""
 
-# What a damaged archive, or a header that was tampered with, can raise.
+# Errors that a damaged archive or a manipulated header can raise.
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, ValueError, EOFError, OSError,
     OverflowError, NotImplementedError, RuntimeError,
@@ -26,13 +26,13 @@ _DAMAGED = (
 
 
 def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
-    """Arrays of an .npz file by their names.
+    """Read arrays of an .npz file by name.
 
     Raises
     ------
     CorpusError
-        If the file is missing, is no .npz file or lacks an array, if an array is larger than `MAX_ARRAY`, or a
-        value is no finite number within `MAX_VALUE` of 0.
+        If the file is missing, is not an .npz file or lacks an array, if an array is larger than `MAX_ARRAY`, or if a
+        value is not finite or exceeds `MAX_VALUE`.
     """
     if not is_file(path):
         raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
@@ -52,7 +52,7 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
 
 
 def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
-    """One array; its header is believed only as far as the archive bears it out."""
+    """Read one array; its header is checked against the size of the archive member."""
     with archive.open(member) as file:
         version = npy.read_magic(file)
         if version not in ((1, 0), (2, 0)):

@@ -1,4 +1,4 @@
-"""The benchmark sets: checking and scaling."""
+"""Checking and scaling of the benchmark sets."""
 
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from recipes.benchmarks.problem import Partition, Problem
 
 
 def two_class_problem(path: Path) -> Problem:
-    """A set with fixed partitions: x (N, d), y (N,) in {-1, +1}, train and test (n_partitions, n) row numbers.
+    """Read a set with fixed partitions: x (N, d), y (N,) in {-1, +1}, train and test (n_partitions, n) row numbers.
 
-    The data stay as they are.
+    The data are not scaled.
     """
     x, y, train, test = read_arrays(path, ("x", "y", "train", "test"))
     check_samples(path, "x", x, "y", y)
@@ -30,8 +30,9 @@ def two_class_problem(path: Path) -> Problem:
 
 
 def multi_class_problem(path: Path) -> Problem:
-    """A set with one split: x_train, y_train, x_test, y_test. One linear map, fixed on the training data, takes
-    their smallest value to -1 and their largest to 1, the same for all features.
+    """Read a set with one split: x_train, y_train, x_test, y_test.
+
+    One linear map for all features, fitted on the training data, scales their minimum to -1 and their maximum to 1.
     """
     x_train, y_train, x_test, y_test = read_arrays(path, ("x_train", "y_train", "x_test", "y_test"))
     check_samples(path, "x_train", x_train, "y_train", y_train)
@@ -53,10 +54,10 @@ def multi_class_problem(path: Path) -> Problem:
 
 
 def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int) -> Problem:
-    """A set without a split: x, y, and random partitions by `default_rng(0)`, drawn in order.
+    """Read a set without a split: x, y, with random partitions drawn in order by `default_rng(0)`.
 
-    Continuous features are scaled to mean zero and variance one over the whole set, test samples included, as
-    the source says; features of two values only (indicators) stay as they are.
+    Continuous features are scaled to mean zero and variance one over the whole set, test samples included, as in the
+    source; features with two values (indicators) are not scaled.
     """
     x, y = read_arrays(path, ("x", "y"))
     check_samples(path, "x", x, "y", y)
@@ -75,14 +76,14 @@ def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int)
 
 
 def random_partitions(n_samples: int, n_train: int, n_test: int, n_partitions: int) -> tuple[Partition, ...]:
-    """So many random training and test parts of a set, by `default_rng(0)`, drawn in order."""
+    """Draw `n_partitions` random training and test parts of a set in order, by `default_rng(0)`."""
     random = np.random.default_rng(0)
     permutations = [random.permutation(n_samples) for _ in range(n_partitions)]
     return tuple(Partition(p[:n_train], p[n_train : n_train + n_test]) for p in permutations)
 
 
 def check_samples(path: Path, x_name: str, x: np.ndarray, y_name: str, y: np.ndarray) -> None:
-    """See that there is a row of features for each target."""
+    """Check that there is one row of features per target."""
     if x.ndim != 2 or y.ndim != 1 or x.shape[0] != y.shape[0] or not x.size:
         raise CorpusError(
             f"{path}: {x_name} has shape {x.shape} and {y_name} {y.shape}; "

@@ -25,7 +25,7 @@ _CACHE_MB = 500
 
 
 class InvariantDigits(ClassifierMixin, BaseEstimator):
-    """`InvariantKFDClassifier` with every sample as a centre, and copies of the images, made on the way, as samples."""
+    """`InvariantKFDClassifier` with every sample as a centre, trained on the images and transformed copies of them."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class InvariantDigits(ClassifierMixin, BaseEstimator):
         self.size = size
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Make the copies and learn."""
+        """Make the copies and fit."""
         copies = transformed_images(X, SHAPE, TRANSFORMED, size=self.size)
         self.model_ = InvariantKFDClassifier(
             X.shape[0],
@@ -56,12 +56,12 @@ class InvariantDigits(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Class numbers."""
+        """Predict class numbers."""
         found: np.ndarray = self.model_.predict(X)
         return found
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Outputs, one a class."""
+        """Compute one output per class."""
         outputs: np.ndarray = self.model_.decision_function(X)
         return outputs
 
@@ -75,7 +75,7 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
         self.size = size
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Find the support vectors, copy them, and learn from both."""
+        """Find the support vectors, copy them, and fit to both."""
         first = SVC(gamma=self.gamma, C=self.C, cache_size=_CACHE_MB).fit(X, y)
         rows = first.support_
         copies = transformed_images(X[rows], SHAPE, TRANSFORMED, size=self.size, background=float(X.min()))
@@ -86,14 +86,14 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Class numbers."""
+        """Predict class numbers."""
         found: np.ndarray = self.model_.predict(X)
         return found
 
 
 @dataclass(frozen=True)
 class _Grids:
-    """What is tried; the width in the form of the source, exp(-|x - y|^2 / (c 256))."""
+    """Candidate settings; the width is in the form of the source, exp(-|x - y|^2 / (c 256))."""
 
     widths: tuple[float, ...]
     regularizations: tuple[float, ...]
@@ -131,7 +131,7 @@ QUICK = replace(
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The digits, smoothed, with their searches."""
+    """Return the smoothed digits with their searches."""
     grids = QUICK if quick else FULL
     problem = multi_class_problem(path)
     problem = Problem(smoothed_images(problem.X, SHAPE, SMOOTHING, -1.0), problem.y, problem.partitions)
@@ -140,7 +140,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     sigmas = [float(np.sqrt(c * 256 / 2)) for c in grids.widths]
     gammas = [0.5 / sigma**2 for sigma in sigmas]
     settings = grid(sigma=sigmas, regularization=grids.regularizations)
-    # Every sample is a candidate, and every candidate is looked at in every step.
+    # Every sample is a candidate, and every step evaluates all candidates.
     greedy = SparseGreedyKFDClassifier(
         grids.n_greedy,
         dictionary="private",
@@ -154,7 +154,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     few: dict[str, Any] = {"n_samples": grids.n_choice}
     searches = (
         Search("greedy", greedy, settings, by="squared_outputs", **few),
-        # Chosen by the direct solution on the subset, which is the same discriminant.
+        # The direct solution on the subset, which is the same discriminant, chooses the settings.
         Search(
             "descent",
             KFDClassifier(penalty="kernel", posterior="gaussian"),

@@ -16,7 +16,7 @@ from recipes.benchmarks.study import Study, Table, widths
 
 @dataclass(frozen=True)
 class _Grids:
-    """What is tried; widths in multiples of the root of the summed variance."""
+    """Candidate settings; widths in multiples of the root of the summed variance."""
 
     multiples: tuple[float, ...]
     regularizations: tuple[float, ...]
@@ -45,18 +45,18 @@ QUICK = _Grids(
     n_partitions=3,
 )
 
-LARGE, LARGE_CHOICE = 700, 2  # with more training samples, so many training parts choose instead of five
+LARGE, LARGE_CHOICE = 700, 2  # above LARGE training samples, LARGE_CHOICE training parts choose, not five
 THRESHOLD = "soft_margin"
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The data set with its searches."""
+    """Return the data set with its searches."""
     grids = QUICK if quick else FULL
     problem = two_class_problem(path)
     if grids.n_partitions is not None:
         problem = Problem(problem.X, problem.y, problem.partitions[: grids.n_partitions])
     n_train = problem.partitions[0].train.shape[0]
-    step = 2 if n_train > LARGE else 1  # in the grid of C, whose small values take minutes there
+    step = 2 if n_train > LARGE else 1  # step in the grid of C, because small values take minutes on large sets
     sigmas, sparse_sigmas = widths(problem, grids.multiples), widths(problem, grids.sparse_multiples)
     dense = KFDClassifier(penalty="identity", threshold=THRESHOLD, calibrate_on="leave_label_out")
     squared = SparseKFDClassifier(loss="squared", threshold=THRESHOLD)

@@ -20,7 +20,7 @@ from recipes.benchmarks.problem import Problem
 from recipes.benchmarks.study import Study, Table
 from recipes.benchmarks.uci_sets import READERS, two_classes
 
-# Training and test samples of the source.
+# Numbers of training and test samples in the source.
 SIZES = {
     "acr": (460, 230),
     "gcr": (666, 334),
@@ -39,7 +39,7 @@ SIZES = {
 MADE_HERE = ("ttt", "bal", "iri", "led", "win")
 N_DRAWS = 10
 LARGE, CHOICE_SAMPLES, LARGE_FOLDS = 1000, 1000, 5
-ITERATED = 10_000  # with more training samples the kernel matrix is not held
+ITERATED = 10_000  # with more training samples the kernel matrix is not stored
 _CACHE_MB = 500
 
 
@@ -56,7 +56,7 @@ class _Grids:
     most: int | None = None
 
 
-# Smoother settings first: of equally good ones the first is taken.
+# Smoother settings first: ties are resolved in favor of the first.
 FULL = _Grids(
     multiples=(4.0, 2.0, 1.0, 0.5, 0.25),
     regularizations=(100.0, 10.0, 1.0, 0.1, 0.01, 0.001),
@@ -70,14 +70,14 @@ QUICK = _Grids(
 
 
 class PartFolds:
-    """Stratified folds of a stratified part of the samples; of all where they are not more."""
+    """Stratified folds of a stratified part of the samples, or of all samples if there are not more."""
 
     def __init__(self, n_splits: int, n_samples: int) -> None:
         self.n_splits = n_splits
         self.n_samples = n_samples
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """As scikit-learn asks for it."""
+        """Return the number of folds, for scikit-learn."""
         return self.n_splits
 
     def split(self, X: Any, y: np.ndarray, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -91,7 +91,7 @@ class PartFolds:
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The data set with its searches."""
+    """Return the data set with its searches."""
     grids = QUICK if quick else FULL
     n_train, n_test = SIZES[name]
     X, y = READERS.get(name, two_classes)(path)

@@ -1,4 +1,4 @@
-"""Settings by five-fold cross-validation on training parts."""
+"""Choice of settings by five-fold cross-validation on training parts."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,35 +17,34 @@ from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Problem, summed_loss
 
 FOLDS = 5
-SEED = 0  # of the folds, the subsets and the candidates drawn
+SEED = 0  # seed of the folds, subsets and random candidates
 
 
 @dataclass(frozen=True)
 class Search:
-    """A method with the settings to choose among.
+    """A method with its candidate settings.
 
     Attributes
     ----------
     method : str
     estimator : estimator
-        Unfitted; a setting sets its parameters.
+        Unfitted estimator; a setting sets its parameters.
     grid : tuple of dict
-        Settings. Of equally good ones the first is taken. None where the estimator is a search of scikit-learn's kind,
-        which chooses on each training part by itself.
+        Settings; ties are resolved in favor of the first. None if the estimator is a scikit-learn search, which chooses
+        on each training part separately.
     sizes : tuple of int, optional
-        Numbers of centres to choose among too, for a forward learner: one selection of the largest size
-        shows them all.
+        Candidate numbers of centres of a forward learner; one selection of the largest size evaluates them all.
     n_samples : int, optional
-        Choose on a (stratified) subset of so many samples of each training part.
+        Size of the (stratified) subset of each training part used for the choice.
     final : mapping
-        Parameters for the fit with the chosen setting, where they differ from those of the choice.
+        Parameters of the final fit that differ from those of the search.
     like : str, optional
-        The method whose choice serves for this one, which then is not searched.
+        Method whose chosen setting is reused; this one is then not searched.
     by : {"loss", "smoothed_loss", "squared_outputs"}
-        What makes a setting the best: the loss that the table is about; the same, averaged with that of the settings
-        beside it in the grid, since a setting that is good between worse ones was lucky on the samples held out; or
-        the squared error of `decision_function` from +-1, one output a class, which tells settings apart that err on
-        equally few of the samples held out.
+        Criterion of the best setting. "loss" is the loss of the table. "smoothed_loss" averages it with that of
+        neighbouring settings in the grid, because a good setting between worse ones was lucky on the held-out samples.
+        "squared_outputs" is the squared error of `decision_function` from +-1, one output per class. It separates
+        settings with equally few held-out errors.
     """
 
     method: str
@@ -62,7 +61,7 @@ class Search:
             raise ValueError("where sizes are chosen too, the loss decides")
 
     def chosen(self, parameters: Mapping[str, Any]) -> Any:
-        """An unfitted estimator with the chosen parameters."""
+        """Return an unfitted estimator with the chosen parameters."""
         return clone(self.estimator).set_params(**self.final, **parameters)
 
 
@@ -73,11 +72,11 @@ class Choice:
     Attributes
     ----------
     parameters : dict
-        With `n_centers` where the size was chosen too.
+        Chosen parameters, including `n_centers` if the size was chosen.
     loss : float
-        Held-out loss per sample: share of wrong classes, or mean squared error.
+        Held-out loss per sample: error rate, or mean squared error.
     seconds : float
-        Spent on all settings and folds, summed over the processes.
+        Time of all settings and folds, summed over the processes.
     """
 
     parameters: dict[str, float | str]
@@ -86,7 +85,7 @@ class Choice:
 
 
 def grid(**axes: Sequence[float] | Sequence[str]) -> tuple[dict[str, float | str], ...]:
-    """All combinations of values: grid(sigma=(1, 2), epsilon=(0,)) has two settings."""
+    """Return all combinations of values: grid(sigma=(1, 2), epsilon=(0,)) has two settings."""
     combinations: list[tuple[float | str, ...]] = list(product(*axes.values()))
     return tuple(dict(zip(axes, values, strict=True)) for values in combinations)
 
@@ -100,19 +99,19 @@ def choose(
     jobs: int,
     description: str,
 ) -> dict[str, Choice]:
-    """The best setting of every method by the total held-out loss over five folds of each training part.
+    """Choose the best setting of every method by the total held-out loss over five folds of each training part.
 
     Parameters
     ----------
     partitions : sequence of int
-        Those whose training parts decide together.
+        Partitions whose training parts are used together.
     repeats : int
-        Times that the folds are drawn anew.
+        Number of repeated draws of the folds.
 
     Returns
     -------
     dict
-        method -> Choice, of those with settings to choose among.
+        method -> Choice, for methods with candidate settings.
     """
     searches = [search for search in searches if search.grid]
     if not searches:
@@ -140,7 +139,7 @@ def choose(
 
 
 class _Total:
-    """Losses of all settings (rows) and sizes (columns), and what decides among them, summed over the folds."""
+    """Losses of all settings (rows) and sizes (columns) and the selection criterion, summed over the folds."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -167,7 +166,7 @@ class _Total:
 
 
 def smoothed(losses: np.ndarray, settings: Sequence[Mapping[str, float | str]]) -> np.ndarray:
-    """Each loss averaged with those beside it in the grid, which count half along each axis.
+    """Average each loss with its neighbours in the grid, which have weight 1/2 along each axis.
 
     Parameters
     ----------
@@ -189,7 +188,7 @@ def smoothed(losses: np.ndarray, settings: Sequence[Mapping[str, float | str]]) 
 
 
 def _with_neighbours(values: np.ndarray, axis: int) -> np.ndarray:
-    """Each value plus half of those before and after it."""
+    """Return each value plus half of its neighbours."""
     moved = np.moveaxis(values, axis, 0)
     sums = moved.copy()
     sums[1:] += 0.5 * moved[:-1]
@@ -198,7 +197,7 @@ def _with_neighbours(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _folds(problem: Problem, rows: np.ndarray, n_samples: int | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Training and held-out rows of five folds of a training part."""
+    """Return training and held-out rows of five folds of a training part."""
     strata = problem.y[rows] if problem.is_classification else None
     if n_samples is not None and n_samples < rows.shape[0]:
         subset, _ = train_test_split(np.arange(rows.shape[0]), train_size=n_samples, random_state=SEED, stratify=strata)
@@ -217,7 +216,9 @@ def _held_out(
     sizes: Sequence[int] | None,
     by: str,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Summed losses on a held-out part, one for each size (or one), what decides, and the seconds it took."""
+    """Return summed losses on a held-out part, one per size (or one), the selection criterion, and the time in
+    seconds.
+    """
     started = time.perf_counter()
     if sizes is None:
         estimator.fit(X[train], y[train])
@@ -235,7 +236,7 @@ def _held_out(
 def _losses_by_size(
     learner: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, held_out: np.ndarray, sizes: Sequence[int]
 ) -> np.ndarray:
-    """Summed loss of the models of every size, from one forward selection."""
+    """Compute the summed loss of the models of every size, from one forward selection."""
     learner.set_params(n_centers=sizes[-1])
     kernel = make_kernel(learner.kernel, learner.sigma).resolved(X[train])
     classifies = is_classifier(learner)

@@ -19,7 +19,7 @@ from recipes.benchmarks.study import Study, Table, widths
 
 @dataclass(frozen=True)
 class _Grids:
-    """What is tried; widths in multiples of the root of the summed variance."""
+    """Candidate settings; widths in multiples of the root of the summed variance."""
 
     multiples: tuple[float, ...]
     epsilons: dict[str, tuple[float, ...]]
@@ -63,7 +63,7 @@ RULE = "error_reduction"
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The data set with its searches."""
+    """Return the data set with its searches."""
     grids = QUICK if quick else FULL
     problem = multi_class_problem(path)
     if grids.n_train is not None:
@@ -90,7 +90,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
 
 
 def with_fewer(problem: Problem, n_train: int) -> Problem:
-    """The first partition with a stratified part of its training samples."""
+    """Return the first partition with a stratified part of its training samples."""
     train, test = problem.partitions[0]
     if n_train < train.shape[0]:
         train, _ = train_test_split(train, train_size=n_train, random_state=0, stratify=problem.y[train])

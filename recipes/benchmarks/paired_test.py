@@ -1,4 +1,4 @@
-"""Whether two methods differ over the same partitions."""
+"""Significance of the difference of two methods over the same partitions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,25 +10,25 @@ LEVEL = 0.05
 
 
 class PairedTest(NamedTuple):
-    """Mean difference of the first from the second, and the two-sided p value."""
+    """Mean difference (first minus second), and the two-sided p value."""
 
     difference: float
     p: float
 
     @property
     def verdict(self) -> str:
-        """The first is "better", "worse" (significantly, lower being better) or "no different"."""
+        """Result for the first method: "better", "worse" (significantly, lower is better) or "no different"."""
         if self.p >= LEVEL:
             return "no different"
         return "better" if self.difference < 0 else "worse"
 
 
 def paired_t_test(first: Sequence[float], second: Sequence[float], test_to_train: float = 0.0) -> PairedTest:
-    """Student's t test of paired values, plain or corrected for training sets that overlap.
+    """Test paired values by Student's t test, optionally corrected for overlapping training sets.
 
-    Errors over random partitions depend on each other, so the plain test finds differences too easily: "no different"
-    is the harder verdict to get. The corrected one takes the variance of the mean as (1/J + n_test/n_train) times that
-    of the differences, J the number of partitions (Nadeau and Bengio 2003).
+    Errors over random partitions are dependent, so the plain test finds differences too easily. The corrected test
+    multiplies the variance of the differences by (1/J + n_test/n_train), J the number of partitions (Nadeau and Bengio
+    2003).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Many independent pieces of work on a few processes, each on one thread."""
+"""Independent tasks on a few processes, each on one thread."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -14,15 +14,14 @@ T = TypeVar("T")
 def in_parallel(
     function: Callable[..., T], pieces: Sequence[tuple[Any, ...]], *, jobs: int, description: str
 ) -> list[T]:
-    """function(*piece) of every piece, in order, under a progress bar.
+    """Compute function(*piece) of every piece, in order, with a progress bar.
 
-    One thread a piece, whatever the number of processes: sums are then formed in one order, and results do not
-    depend on `jobs`.
+    Each piece uses one thread, so sums have one order and results do not depend on `jobs`.
     """
     work = (delayed(function)(*piece) for piece in pieces)
     results: list[T] = []
     bar: Progress[int] = progress(len(pieces), description)
-    # The first limit is for worker processes, the second for this one, which does the work where jobs is 1.
+    # The first limit is for worker processes, the second for this one, which does the work if jobs is 1.
     with parallel_config("loky", inner_max_num_threads=1), threadpool_limits(1), bar:
         for result in Parallel(n_jobs=jobs, return_as="generator", max_nbytes="256K")(work):
             results.append(result)

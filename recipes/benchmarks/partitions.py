@@ -18,7 +18,7 @@ from recipes.benchmarks.study import Study, Table, widths
 
 @dataclass(frozen=True)
 class _Grids:
-    """What is tried; widths in multiples of the root of the summed variance."""
+    """Candidate settings; widths in multiples of the root of the summed variance."""
 
     multiples: tuple[float, ...]
     epsilons: tuple[float, ...]
@@ -51,12 +51,12 @@ QUICK = _Grids(
 )
 
 OPTIONS: dict[str, Any] = {"rule": "error_reduction", "n_candidates": 3000}
-NPD_SHARES = (0.25, 0.5)  # centres of NPD in the number of training samples
-SMALL, REPEATS = 250, 4  # up to so many training samples the folds are drawn so many times
+NPD_SHARES = (0.25, 0.5)  # centres of NPD as fractions of the number of training samples
+SMALL, REPEATS = 250, 4  # up to SMALL training samples the folds are drawn REPEATS times
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The data set with its searches."""
+    """Return the data set with its searches."""
     grids = QUICK if quick else FULL
     problem = two_class_problem(path)
     if grids.n_partitions is not None:

@@ -1,4 +1,4 @@
-"""The peers: support vector machines of scikit-learn, and the dense kernel Fisher discriminant."""
+"""Peer methods: support vector machines of scikit-learn, and the dense kernel Fisher discriminant."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,15 @@ from sklearn.svm import SVC, SVR
 from discriminants.fisher.kfd import KFDClassifier
 from recipes.benchmarks.model_choice import Search, grid
 
-KFD_SUBSET = 2000  # samples to choose on; the fit has all of them
+KFD_SUBSET = 2000  # samples for the choice; the fit uses all
 _CACHE_MB = 500
-# mu K, the norm in the space of the kernel: the best mu then hardly depends on the number of samples, so that one
-# found on a subset serves for all, and the fit takes one Cholesky factorisation.
+# mu K, the norm in the kernel space: the best mu then hardly depends on the number of samples. One value
+# found on a subset is used for all samples, and the fit takes one Cholesky factorisation.
 _KFD_PENALTY = "kernel"
 
 
 def svc_search(sigmas: Sequence[float], costs: Sequence[float], n_samples: int | None = None) -> Search:
-    """C-SVM with one-vs-one voting, scikit-learn's own scheme: gamma = 1/(2 sigma^2) and C."""
+    """Search C-SVM with one-vs-one voting, scikit-learn's own scheme: gamma = 1/(2 sigma^2) and C."""
     return Search("svm", SVC(cache_size=_CACHE_MB), grid(gamma=_gammas(sigmas), C=costs), n_samples=n_samples)
 
 
@@ -27,12 +27,12 @@ def svr_search(
     spread: float,
     n_samples: int | None = None,
 ) -> Search:
-    """Support vector regression: gamma, C and the half width epsilon of its tube.
+    """Search support vector regression: gamma, C and the half width epsilon of its tube.
 
     Parameters
     ----------
     costs, tubes : sequence of float
-        In multiples of `spread`.
+        Values in multiples of `spread`.
     spread : float
         Standard deviation of the training targets.
     """
@@ -42,7 +42,7 @@ def svr_search(
 
 
 def kfd_search(sigmas: Sequence[float], regularizations: Sequence[float]) -> Search:
-    """Dense kernel Fisher discriminant: width and regularization."""
+    """Search the dense kernel Fisher discriminant: width and regularization."""
     estimator = KFDClassifier(penalty=_KFD_PENALTY)
     return Search("kfd", estimator, grid(sigma=sigmas, regularization=regularizations), n_samples=KFD_SUBSET)
 

@@ -1,4 +1,4 @@
-"""What is learnt, on which samples, and how it is judged."""
+"""Data sets, partitions, and the evaluation of one model."""
 
 import time
 from collections.abc import Mapping
@@ -36,21 +36,21 @@ class Problem:
 
     @property
     def is_classification(self) -> bool:
-        """Whether y holds class numbers."""
+        """Whether y contains class numbers."""
         return self.y.dtype.kind in "iu"
 
 
 class OwnChoice(NamedTuple):
-    """What an estimator that chooses its settings itself, by cross-validation on its training part, has chosen.
+    """Settings that an estimator chose itself by cross-validation on its training part.
 
     Attributes
     ----------
     parameters : dict
-        By their plain names.
+        Parameters by their plain names.
     loss : float
-        Share of held-out samples classified wrongly.
+        Error rate on held-out samples.
     seconds : float
-        By the clock, without the fit that follows.
+        Wall-clock time without the final fit.
     """
 
     parameters: Mapping[str, float | str]
@@ -64,15 +64,15 @@ class Trial(NamedTuple):
     Attributes
     ----------
     loss : float
-        Share of the test samples classified wrongly, or mean squared error.
+        Error rate or mean squared error on the test samples.
     kernels : int
-        Kernel evaluations for one prediction, distinct centres or support vectors; of a pruned model the components
-        that were kept.
+        Kernel evaluations for one prediction: distinct centres, support vectors, or the remaining components of a
+        pruned model.
     n_train : int
     fit_seconds, predict_seconds : float
-        By the clock; the second for all test samples.
+        Wall-clock times; the second is for all test samples.
     choice : OwnChoice or None
-        Of an estimator that chooses by itself.
+        Settings of an estimator that chooses them itself.
     """
 
     loss: float
@@ -84,7 +84,7 @@ class Trial(NamedTuple):
 
 
 def run_trial(estimator: Any, X: np.ndarray, y: np.ndarray, partition: Partition) -> Trial:
-    """Fit on the training part, judge on the test part."""
+    """Fit on the training part and evaluate on the test part."""
     train, test = X[partition.train], X[partition.test]
     started = time.perf_counter()
     estimator.fit(train, y[partition.train])
@@ -101,20 +101,20 @@ def run_trial(estimator: Any, X: np.ndarray, y: np.ndarray, partition: Partition
 
 
 def plain_name(parameter: str) -> str:
-    """The name of a parameter without the steps of a pipeline before it."""
+    """Return the name of a parameter without its pipeline steps."""
     return parameter.rpartition("__")[2]
 
 
 def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float:
-    """Number of wrong classes, or sum of squared errors."""
+    """Return the number of wrong classes, or the sum of squared errors."""
     if is_classifier(estimator):
         return float(np.count_nonzero(predictions != y))
     return float(((predictions - y) ** 2).sum())
 
 
 def kernel_evaluations(estimator: Any) -> int:
-    """Distinct centres, or support vectors (which scikit-learn lists once each, whatever the number of classes), or
-    components kept; of a search those of its best estimator, of a pipeline those of its last step.
+    """Count distinct centres, support vectors (which scikit-learn lists once each for any number of classes), or
+    remaining components. For a search its best estimator counts, for a pipeline its last step.
     """
     estimator = getattr(estimator, "best_estimator_", estimator)
     if isinstance(estimator, Pipeline):

@@ -1,6 +1,4 @@
-"""The figures that the sources print: Andelic 2007, tables 5.2-5.5; Mika 2002; Abdallah et al. 2004;
-Suykens et al. 2002.
-"""
+"""Published figures: Andelic 2007, tables 5.2-5.5; Mika 2002; Abdallah et al. 2004; Suykens et al. 2002."""
 
 from typing import NamedTuple
 
@@ -15,8 +13,8 @@ class Figure(NamedTuple):
     sd : float or None
         Standard deviation over the partitions.
     kernels : float or None
-        Basis centres in % of the training samples. Table 5.3 prints the share of samples that is *not* used
-        (the SVM's 10 on titanic are not its support vectors); 100 less that stands here.
+        Basis centres in % of the training samples. Table 5.3 prints the share of samples that is *not* used (the SVM's
+        10 on titanic are not its support vectors); this field is 100 minus that.
     """
 
     value: float
@@ -145,4 +143,4 @@ PUBLISHED: dict[tuple[str, str, str], Figure] = {
         for method, (value, deviation) in zip(("lssvm", "svm"), columns, strict=True)
     },
 }
-"""By (table, data, method)."""
+"""Figures by (table, data, method)."""

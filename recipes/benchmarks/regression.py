@@ -16,7 +16,7 @@ from recipes.benchmarks.study import Study, Table, widths
 
 @dataclass(frozen=True)
 class _Set:
-    """Partitions of a set, and what is tried on it.
+    """Partitions of a set, and its candidate settings.
 
     Widths are in multiples of the root of the summed variance, C and epsilon of the SVM in the standard deviation
     of y.
@@ -83,7 +83,7 @@ REESTIMATIONS = ("gcv", "evidence")
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The data set with its searches."""
+    """Return the data set with its searches."""
     plan = _quick(SETS[name]) if quick else SETS[name]
     problem = regression_problem(path, plan.n_train, plan.n_test, plan.n_partitions)
     sigmas = widths(problem, plan.multiples)

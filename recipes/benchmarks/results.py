@@ -1,4 +1,4 @@
-"""results.json and settings.json of a work directory: rows and settings, replaced where they are measured anew."""
+"""Results and settings of a work directory; new measurements replace earlier ones."""
 
 import json
 import math
@@ -19,9 +19,9 @@ from recipes.benchmarks.study import Outcome, Table
 class Row(TypedDict):
     """One method on one data set.
 
-    `value` and `sd` are in the unit of the table (% error, % correct, RMSE, MSE), `sd` over the partitions; `sparsity`
-    is the number of kernel evaluations for one prediction in % of the training samples; `seed_value` is what the source
-    prints; seconds are means over the partitions, of one fit and of predicting one whole test set.
+    `value` and `sd` are in the unit of the table (% error, % correct, RMSE, MSE), `sd` over the partitions. `sparsity`
+    is the number of kernel evaluations for one prediction in % of the training samples. `seed_value` is the source's
+    figure. Times in seconds are means over the partitions, of one fit and of predicting one whole test set.
     """
 
     table: str
@@ -35,11 +35,11 @@ class Row(TypedDict):
     predict_seconds: float
 
 
-Settings = dict[str, dict[str, dict[str, Any]]]  # table -> data -> what `study_settings` gives
+Settings = dict[str, dict[str, dict[str, Any]]]  # table -> data -> result of `study_settings`
 
 
 def make_row(table: str, data: str, method: str, outcome: Outcome) -> Row:
-    """Means over the partitions."""
+    """Average the outcome over the partitions."""
     printed = PUBLISHED.get((table, data, method))
     trials, values = outcome.trials, outcome.values
     return {
@@ -61,8 +61,7 @@ class ResultFiles:
     Raises
     ------
     RunError
-        If the directory holds files of another form, or quick results where full ones are wanted (or the
-        reverse): the two are not to be mixed.
+        If the directory contains files of another format, or if quick and full results would be mixed.
     """
 
     def __init__(self, work_dir: Path, *, quick: bool) -> None:
@@ -89,16 +88,16 @@ class ResultFiles:
                 )
 
     def put(self, table: Table, data: str, outcomes: Mapping[str, Outcome], settings: dict[str, Any]) -> None:
-        """Replace what is known of one data set in one table, and write both files."""
+        """Replace the results of one data set in one table, and write both files."""
         kept = [row for row in self.rows if (row["table"], row["data"]) != (table.number, data)]
         self.rows = kept + [make_row(table.number, data, method, outcome) for method, outcome in outcomes.items()]
-        # Settings first: a row never stands without its settings.
+        # Settings first, so that every row has its settings.
         self.settings.setdefault(table.number, {})[data] = settings
         self._write("settings.json", {"quick": self._quick, "tables": self.settings})
         self._write("results.json", self.rows)
 
     def sort(self, tables: Mapping[str, Table]) -> None:
-        """Order the rows as the source does, and write them."""
+        """Sort the rows in the order of the source, and write them."""
 
         def place(row: Row) -> tuple[str, int, int]:
             table = tables[row["table"]]

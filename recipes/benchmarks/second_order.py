@@ -16,7 +16,7 @@ from recipes.benchmarks.study import Study, Table, widths
 
 @dataclass(frozen=True)
 class _Grids:
-    """What is tried; widths in multiples of the root of the summed variance."""
+    """Candidate settings; widths in multiples of the root of the summed variance."""
 
     multiples: tuple[float, ...]
     regularizations: tuple[float, ...]
@@ -36,13 +36,13 @@ FOLDS_HELD_OUT = 5
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The data set with its searches."""
+    """Return the data set with its searches."""
     grids = QUICK if quick else FULL
     problem = two_class_problem(path)
     problem = Problem(problem.X, problem.y, problem.partitions[: grids.n_partitions])
     sigmas = widths(problem, grids.multiples)
     settings = grid(sigma=sigmas, regularization=grids.regularizations)
-    # What is held out decides on rho, threshold and components; to choose width and eta one part of it is enough.
+    # All held-out samples choose rho, threshold and components; a part of them is enough for width and eta.
     final: dict[str, Any] = {"validation": FOLDS_HELD_OUT}
     fisher = KSODClassifier(rho="fisher", random_state=SEED)
     free = KSODClassifier(random_state=SEED)

@@ -1,4 +1,4 @@
-"""Table 5.4: sin(x)/x from fifty noisy points."""
+"""Table 5.4: sin(x)/x from 50 noisy points."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ N_RUNS = 100
 
 @dataclass(frozen=True)
 class _Grids:
-    """What is tried; widths in multiples of the standard deviation of x, C and epsilon in that of y."""
+    """Candidate settings; widths in multiples of the standard deviation of x, C and epsilon in that of y."""
 
     multiples: tuple[float, ...]
     norm_penalties: tuple[float, ...]
@@ -53,7 +53,7 @@ OPTIONS: dict[str, Any] = {"rule": "error_reduction", "n_candidates": 3000}
 
 
 def open_study(path: Path, name: str, quick: bool) -> Study:
-    """The runs with their searches; there is no file."""
+    """Return the runs with their searches; no file is read."""
     grids = QUICK if quick else FULL
     problem = sinc_problem(grids.n_runs)
     sigmas = widths(problem, grids.multiples)
@@ -74,7 +74,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
 
 
 def sinc_problem(n_runs: int) -> Problem:
-    """Runs of N_TRAIN noisy and N_TEST noise-free points, x uniform on (-10, 10), run r from `default_rng(r)`."""
+    """Draw runs of N_TRAIN noisy and N_TEST noise-free points, x uniform on (-10, 10), run r from `default_rng(r)`."""
     n = N_TRAIN + N_TEST
     x = np.empty(n_runs * n)
     y = np.empty_like(x)

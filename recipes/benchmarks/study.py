@@ -1,4 +1,4 @@
-"""A table of the source, and how one of its data sets is measured: choose settings, then run every partition."""
+"""A table of the source, and the measurement of a data set: choose settings, then run every partition."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class Study:
     problem : Problem
     searches : tuple of Search
     n_choice : int
-        The first so many training parts decide on the settings together.
+        Number of training parts, from the first, that choose the settings together.
     repeats : int
-        Times that the folds are drawn.
+        Number of draws of the folds.
     """
 
     problem: Problem
@@ -44,15 +44,15 @@ class Table:
     unit : str
         Heading of the values.
     value : callable
-        From losses of the trials (share of wrong classes or mean squared error) to the values shown.
+        Function of the losses of the trials (error rate or mean squared error) that returns the values shown.
     data : tuple of str
     file : str, dict or None
-        Place of a data set below the data directory, {} standing for its name; or the places of those that are not
-        made here.
+        Path of a data set below the data directory, with {} for its name; or paths of the data sets that are not
+        generated.
     methods : tuple of str
         Columns.
     notes : tuple of str
-        What was done where the source does not say, and what the figures mean.
+        Choices that the source does not specify, and the meaning of the figures.
     study : callable
         study(path of the data set, its name, quick) -> Study.
     """
@@ -68,19 +68,19 @@ class Table:
     study: Callable[[Path, str, bool], Study]
 
     def path(self, folder: Path, name: str) -> Path | None:
-        """The file of a data set, None where it is made here."""
+        """Return the file of a data set, None if it is generated."""
         file = self.file if isinstance(self.file, str | None) else self.file.get(name)
         return None if file is None else folder / file.format(name)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one method did on one data set.
+    """Results of one method on one data set.
 
     Attributes
     ----------
     values : ndarray of shape (n_partitions,)
-        In the unit of the table.
+        Values in the unit of the table.
     trials : list of Trial
     choice : Choice
     search : Search
@@ -93,7 +93,7 @@ class Outcome:
 
 
 def widths(problem: Problem, multiples: Sequence[float]) -> list[float]:
-    """Widths in multiples of the root of the summed feature variances over the first training part."""
+    """Return widths in multiples of the root of the summed feature variances over the first training part."""
     unit = resolve_sigma("scale", problem.X[problem.partitions[0].train])
     return [float(unit * multiple) for multiple in multiples]
 
@@ -129,7 +129,7 @@ def run_study(table: Table, name: str, study: Study, *, jobs: int) -> dict[str, 
 
 
 def _typical(choices: Sequence[OwnChoice]) -> Choice:
-    """One of many choices, each on a training part of its own: the median of every setting, the mean of the losses."""
+    """Summarize choices on separate training parts: the median of every setting, the mean of the losses."""
     parameters: dict[str, float | str] = {
         name: float(np.median([choice.parameters[name] for choice in choices])) for name in choices[0].parameters
     }
@@ -138,7 +138,7 @@ def _typical(choices: Sequence[OwnChoice]) -> Choice:
 
 
 def study_settings(table: Table, study: Study, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """What settings.json keeps of a data set: grids, what was chosen, and the value of every partition."""
+    """Return the settings.json entry of a data set: grids, chosen settings, and the value of every partition."""
     problem = study.problem
     return {
         "partitions": len(problem.partitions),
@@ -172,7 +172,7 @@ def _method_settings(table: Table, outcome: Outcome) -> dict[str, Any]:
 
 
 def _searched(search: Search) -> dict[str, Any]:
-    """The grid of a search, and the parameters that are fixed."""
+    """Return the grid of a search, and the fixed parameters."""
     estimator = search.estimator
     if search.grid:
         grid = {name: sorted({setting[name] for setting in search.grid}) for name in search.grid[0]}

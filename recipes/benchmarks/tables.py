@@ -1,4 +1,4 @@
-"""The tables as Markdown and on the terminal, the source's figures in the column next to ours."""
+"""Tables as Markdown and on the terminal, with the source's figures next to ours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _CHALLENGERS = ("orols", "npd")
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table ready to be shown."""
+    """A table for output."""
 
     title: str
     header: tuple[str, ...]
@@ -39,14 +39,14 @@ class Sheet:
     notes: tuple[str, ...] = ()
 
     def markdown(self) -> str:
-        """Heading, table, notes."""
+        """Return heading, table and notes as Markdown."""
         cells = [self.header, ("---",) * len(self.header), *self.lines]
         table = "\n".join("| " + " | ".join(line) + " |" for line in cells)
         return "\n\n".join([f"## {self.title}", table, *self.notes])
 
 
 def sheets(tables: Mapping[str, Table], rows: Sequence[Row], settings: Settings) -> list[Sheet]:
-    """The measured tables, each followed by its paired tests (table 5.3) and the settings chosen."""
+    """Return the measured tables, each followed by its paired tests (table 5.3) and the chosen settings."""
     shown = []
     for number, table in tables.items():
         found = {(row["data"], row["method"]): row for row in rows if row["table"] == number}
@@ -60,20 +60,20 @@ def sheets(tables: Mapping[str, Table], rows: Sequence[Row], settings: Settings)
 
 
 def markdown(shown: Sequence[Sheet], *, quick: bool) -> str:
-    """All of them as one page."""
+    """Return all tables as one page."""
     opening = "# Discriminants: the tables of the sources, measured again"
     warning = ["Quick run on small parts of the data: these figures are no results."] if quick else []
     return "\n\n".join([opening, *warning, *(sheet.markdown() for sheet in shown)]) + "\n"
 
 
 def print_sheets(shown: Sequence[Sheet]) -> None:
-    """Print them on standard output."""
+    """Print the tables on standard output."""
     from rich.console import Console
     from rich.table import Table as RichTable
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=240)  # a file or pipe has no width; lines must not be cut
+        console = Console(width=240)  # files and pipes have no width; avoid cut lines
     for sheet in shown:
         table = RichTable(title=sheet.title, title_justify="left")
         for number, name in enumerate(sheet.header):

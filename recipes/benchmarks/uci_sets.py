@@ -1,7 +1,7 @@
-"""The sets of the study in Suykens et al. (2002, section 3.4.2) that are at hand or can be made: features and classes.
+"""Features and classes of the available sets of Suykens et al. (2002, section 3.4.2).
 
-Balance scale and tic-tac-toe are enumerations, and the display with faulty segments is a generator; iris and wine come
-with scikit-learn.
+Balance scale and tic-tac-toe are enumerated, and the display with faulty segments is generated. Iris and wine come with
+scikit-learn.
 """
 
 from collections.abc import Callable
@@ -35,14 +35,14 @@ _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 
 
 
 def two_classes(path: Path) -> Samples:
-    """A file of x (N, d) and y (N,)."""
+    """Read a file of x (N, d) and y (N,)."""
     x, y = read_arrays(path, ("x", "y"))
     check_samples(path, "x", x, "y", y)
     return x.astype(np.float64), _numbered(path, y)
 
 
 def joined_parts(path: Path) -> Samples:
-    """A file with a split, whose parts are put together."""
+    """Read a file with a split and join its parts."""
     x_train, y_train, x_test, y_test = read_arrays(path, ("x_train", "y_train", "x_test", "y_test"))
     x, y = np.concatenate([x_train, x_test]), np.concatenate([y_train, y_test])
     check_samples(path, "x", x, "y", y)
@@ -50,7 +50,7 @@ def joined_parts(path: Path) -> Samples:
 
 
 def adult(path: Path) -> Samples:
-    """Numbers, and one indicator for each value of a category; samples that lack a value are left out."""
+    """Read numbers, and one indicator for each value of a category; samples with missing values are dropped."""
     names = [f"{kind}_{part}" for part in ("train", "test") for kind in ("x_num", "x_cat", "y")]
     arrays = read_arrays(path, tuple(names))
     numbers, categories, y = (np.concatenate([arrays[i], arrays[i + 3]]) for i in range(3))
@@ -62,25 +62,25 @@ def adult(path: Path) -> Samples:
 
 
 def iris(_: Path) -> Samples:
-    """150 flowers of three kinds."""
+    """Return 150 flowers of three species."""
     found: Samples = load_iris(return_X_y=True)
     return found
 
 
 def wine(_: Path) -> Samples:
-    """178 wines of three growers."""
+    """Return 178 wines of three growers."""
     found: Samples = load_wine(return_X_y=True)
     return found
 
 
 def balance_scale(_: Path) -> Samples:
-    """All weights and distances 1 to 5 on either arm: it tips to the left, stays, or tips to the right."""
+    """Return all weights and distances 1 to 5 on either arm: the scale tips left, is balanced, or tips right."""
     x = np.array(list(product(range(1, 6), repeat=4)), dtype=np.float64)
     return x, 1 + np.sign(x[:, 0] * x[:, 1] - x[:, 2] * x[:, 3]).astype(np.intp)
 
 
 def tic_tac_toe(_: Path) -> Samples:
-    """All boards on which a game can end, x having begun: 1, -1 and 0 for x, o and none; whether x has won."""
+    """Return all final boards, x moves first: 1, -1 and 0 for x, o and empty; the class is whether x has won."""
     boards: dict[tuple[int, ...], bool] = {}
     seen: set[tuple[int, ...]] = set()
 
@@ -103,7 +103,9 @@ def tic_tac_toe(_: Path) -> Samples:
 
 
 def displays(_: Path) -> Samples:
-    """Digits of seven segments, each of which fails with probability 0.1 (Breiman et al. 1984); 3000 from seed 0."""
+    """Generate seven-segment digits, every segment wrong with probability 0.1 (Breiman et al. 1984); 3000 from seed
+    0.
+    """
     random = np.random.default_rng(0)
     lit = np.array([[int(segment) for segment in digit] for digit in _SEGMENTS])
     y = random.integers(10, size=N_DISPLAYS)
@@ -119,7 +121,7 @@ READERS: dict[str, Callable[[Path], Samples]] = {
     "usp": joined_parts,
     "win": wine,
 }
-"""By name; the others are files of two classes."""
+"""Data sets by name; the others are files of two classes."""
 
 
 def _numbered(path: Path, y: np.ndarray) -> np.ndarray:

@@ -3,14 +3,14 @@
     python -m recipes.fsdd --corpus-dir DIR --work-dir W [--systems ours|table-4.2|fisher|least-squares]
 
 DIR holds Kaldi data directories `train` and `test` and `lexicon.txt`. Split `official` trains on `train` and tests on
-`test`, which share their speakers. Split `loso` leaves one speaker out six times: trained on all recordings of five,
-tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free loop of digits.
+`test`, which share their speakers. Split `loso` is leave-one-speaker-out: it trains on all recordings of five speakers,
+tests on the sixth, and pools the six results. The grammars are exactly one digit, and a free loop of digits.
 
-The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
-sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is. Whole-word
-HMMs are the classical baseline for isolated words; without hmmlearn they are skipped with a warning.
-`--systems fisher` and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one
-speaker left out and grammar `one` alone.
+The systems `*-word` have word-dependent states, because few phones recur in ten digits and those sound different. The
+systems `*-adapted` are adapted to each test speaker without transcripts, like the fMLLR of peer systems. Whole-word
+HMMs are the classical baseline for isolated words; without hmmlearn they are skipped with a warning. `--systems fisher`
+and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with split `loso` and only
+the grammar `one`.
 """
 
 import logging
@@ -51,7 +51,7 @@ from asr.training.gmm_stages import TrainingContext
 
 log = logging.getLogger(__name__)
 
-# Normalized over the corpus, mixtures make nearly twice the errors on speakers left out.
+# With normalization over the corpus, mixtures make nearly twice the errors on held-out speakers.
 FEATURES = FeatureConfig(sample_rate=8000, normalize="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
@@ -68,7 +68,7 @@ HYBRIDS = (
         HybridSettings(
             classifier="kernel-logistic",
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
-            vtlp_warps=(0.84, 0.92, 1.08, 1.16),  # five voices are few
+            vtlp_warps=(0.84, 0.92, 1.08, 1.16),  # only five training voices
         ),
         SPLICED,
     ),
@@ -148,7 +148,7 @@ def main() -> None:
 def whole_word_row(
     recipe: Recipe, split: str, folds: Mapping[str, tuple[Dataset, Dataset]]
 ) -> tuple[ResultRow, ScoreReport]:
-    """Whole-word HMMs trained and tested on every fold of a split, pooled; one stage a fold."""
+    """Train and test whole-word HMMs on every fold of a split, one stage per fold, and pool the results."""
     hypotheses: dict[str, tuple[str, ...]] = {}
     references: dict[str, tuple[str, ...]] = {}
     speakers: dict[str, str] = {}

@@ -2,9 +2,9 @@
 
     python -m recipes.quickstart --work-dir runs/quickstart
 
-Artificial speakers (eSpeak NG, the extra `synth`) read sentences of a grammar of our own in noise; test voices do not
-occur in training. A GMM-HMM is trained from a flat start, the hybrid on its alignment, and both are scored on the test
-sentences with the word-pair grammar. `report.html` shows what came out.
+Artificial speakers (eSpeak NG, the extra `synth`) read sentences of the project's own grammar in noise. Test voices do
+not occur in training. A GMM-HMM is trained from a flat start, the hybrid on its alignment. Both are scored on the test
+sentences with the word-pair grammar. `report.html` shows the results.
 """
 
 from collections.abc import Mapping

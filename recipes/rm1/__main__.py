@@ -5,9 +5,9 @@
 
 DIR holds the discs of LDC93S3A (`rm1_audio1`, `rm1_audio2`) or CMU's published cepstra (`rm1`, `RM_G.fst`), which
 `--download` fetches. The set-up is that of Andelić (2007, section 4.4.1): frames of 25 ms every 10 ms, 12 cepstra and
-energy with their first and second differences, normalized with the training data's means and deviations, three states a
-phone, aligned by Gaussian mixtures. Widths of kernels, scales, penalties and the primary system are chosen on the test
-set of October 1989 where there is one, else on training speakers held out. The other tests are decoded last.
+energy with their first and second differences, normalized with the training data's means and deviations. Every phone
+has three states, aligned by Gaussian mixtures. Kernel widths, scales, penalties and the primary system are chosen on
+the test set of October 1989 if it exists, else on held-out training speakers. The other tests are decoded last.
 """
 
 import argparse
@@ -46,17 +46,19 @@ log = logging.getLogger("recipes.rm1")
 DEV = "oct89"
 MIXTURES, ITERATIONS = (1, 2, 4, 8, 16), (10, 5, 5, 6, 6)
 WARPS = (0.92, 1.08)
-WIDTHS = (6.0, 8.0, 12.0)  # of 39 features of unit deviation
+WIDTHS = (6.0, 8.0, 12.0)  # kernel widths for 39 features of unit deviation
 
 
 def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
-    """Kernel logistic regression on 4000 centres, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
+    """Return kernel logistic regression on 4000 centres, one-vs-rest or multinomial, optionally with a second mixture
+    stream.
+    """
     parameters = {"n_centers": 4000, "n_candidates": 8000, "max_iter": 4, "loss": loss}
     return HybridSettings(classifier="kernel-logistic", parameters=parameters, vtlp_warps=WARPS, mixtures=mixtures)
 
 
 def ours(features: FeatureConfig) -> tuple[Sequence[MixtureSpecification], Sequence[HybridSpecification]]:
-    """The systems of this project, as in `recipes.an4`: `gmm` has the frames of the source, the others more."""
+    """Return the systems of this project, as in `recipes.an4`: `gmm` has the frames of the source, the others more."""
     by_speaker = features.model_copy(update={"normalize": "speaker"})
     spliced = by_speaker.model_copy(update={"context": 7, "lda_dimension": 60})
     mixtures = (
@@ -72,7 +74,7 @@ def ours(features: FeatureConfig) -> tuple[Sequence[MixtureSpecification], Seque
 
 
 def training_config(features: FeatureConfig, mixtures: Sequence[MixtureSpecification]) -> TrainingConfig:
-    """The settings of a run on these features; mixtures grow no larger than those compared, and the largest aligns."""
+    """Return the settings of a run on these features; the largest of the compared mixtures is the limit and aligns."""
     n_grown = MIXTURES.index(max(n for family in mixtures for n in family.components)) + 1
     return TrainingConfig(
         features=features,
@@ -86,7 +88,7 @@ def training_config(features: FeatureConfig, mixtures: Sequence[MixtureSpecifica
 
 
 def options(group: argparse._ArgumentGroup) -> None:
-    """What this recipe alone can be told."""
+    """Add the options specific to this recipe."""
     group.add_argument(
         "--train-speakers",
         type=int,
@@ -106,7 +108,7 @@ def options(group: argparse._ArgumentGroup) -> None:
 
 
 def _widths(arguments: Arguments) -> Sequence[float] | None:
-    """Those of the kernel machines of table 4.2; None for the project's own systems."""
+    """Return the widths of the kernel machines of table 4.2; None for the project's own systems."""
     given = arguments.given["widths"]
     if arguments.systems == "ours":
         if given:

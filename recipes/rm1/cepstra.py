@@ -1,7 +1,7 @@
 """Resource Management as CMU published it (`rm1_cepstra.tar.gz`): Sphinx cepstra, lists, dictionary; no audio.
 
-The word pairs are beside it: `RM_G.fst` of the Kaldi project, or `wp_gram.txt` of the discs. Kaldi's recipe of that
-time (`egs/rm/s4`) numbers the words of `RM_G.fst` as they stand in the dictionary.
+The word pairs are a separate file: `RM_G.fst` of the Kaldi project, or `wp_gram.txt` of the discs. Kaldi's recipe of
+that time (`egs/rm/s4`) numbers the words of `RM_G.fst` in the order of the dictionary.
 """
 
 from collections import defaultdict
@@ -26,20 +26,20 @@ LISTS = {split: (f"rm1/etc/rm1_{split}.fileids", f"rm1/etc/rm1_{split}.transcrip
 DICTIONARY = "rm1/etc/rm1.dic"
 FEATURES_FOLDER = "rm1/feat"
 GRAMMARS = ("RM_G.fst", "wp_gram.txt", "rm1/etc/RM_G.fst", "rm1/etc/wp_gram.txt")
-# How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
+# Front end of the archived cepstra (CMU Sphinx), needed for vocal-tract warps.
 FEATURES = FeatureConfig(
     n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True, normalize="corpus"
 )
 
 
 def read_cepstra(tree: FoldedTree) -> Rm1Corpus:
-    """Read the corpus from CMU's cepstra; the test is one split `test`, or one for each of DARPA's sets that it names.
+    """Read the corpus from CMU's cepstra; the test is one split `test`, or one per DARPA set that it names.
 
     Raises
     ------
     CorpusError
-        Before any work, naming everything at once: files and folders that the recipe cannot do without, and feature
-        files of the test that are missing or damaged. Those of training are left out and listed.
+        Before any work, listing all required files and folders and all test feature files that are missing or damaged.
+        Such training files are skipped and listed.
     LexiconError, GrammarError
         With file and line.
     """
@@ -59,9 +59,9 @@ def read_cepstra(tree: FoldedTree) -> Rm1Corpus:
 
 
 def read_word_pairs(path: Path, dictionary: Path, lexicon: Lexicon) -> Grammar:
-    """The word pairs over the words of the lexicon, from a transducer or a list of pairs.
+    """Read the word pairs over the words of the lexicon, from a transducer or a list of pairs.
 
-    Words of a transducer that does not name them are numbered as they stand in the dictionary.
+    If a transducer has no word names, words are numbered in the order of the dictionary.
     """
     if is_openfst(path):
         return openfst_grammar(path, vocabulary=lexicon.words, symbols=numbered_words(dictionary))
@@ -69,13 +69,13 @@ def read_word_pairs(path: Path, dictionary: Path, lexicon: Lexicon) -> Grammar:
 
 
 def numbered_words(dictionary: Path) -> dict[int, str]:
-    """The words by the number of their line, lines with a variant's bracket not counted (Kaldi's `egs/rm/s4`)."""
+    """Number the words by line, without counting lines that have a variant's bracket (Kaldi's `egs/rm/s4`)."""
     lines = [line.split() for line in read_text_lines(dictionary, GrammarError) if "(" not in line]
     return {number: fields[0] for number, fields in enumerate(lines, 1) if fields}
 
 
 def by_test_set(test: DataDirectory) -> dict[str, DataDirectory]:
-    """A test whose utterances all lie in folders named after DARPA's sets (`feb89`, `4_feb89`), by set; else `test`."""
+    """Split a test by DARPA's sets (`feb89`, `4_feb89`) if all utterances are in such folders; else one set `test`."""
     sets: dict[str, list[Utterance]] = defaultdict(list)
     for utterance in test.utterances:
         folder = utterance.id.split("-", 1)[0].casefold()
@@ -86,7 +86,7 @@ def by_test_set(test: DataDirectory) -> dict[str, DataDirectory]:
 
 
 def _in_capitals(corpus: DataDirectory) -> DataDirectory:
-    """Words as the dictionary has them: the training transcripts have some in small letters."""
+    """Convert words to capitals as in the dictionary: some training transcripts are in small letters."""
     if not corpus.utterances and not corpus.problems:
         raise CorpusError(f"{corpus.path}: lists no utterances")
     utterances = tuple(

@@ -1,7 +1,7 @@
-"""Frames made of digital silence: of runs of equal samples, whose differences have no variance at all.
+"""Frames of digital silence: runs of equal samples, whose differences have zero variance.
 
-A few training recordings of Resource Management hold such runs. A Gaussian of frames without variance takes whatever
-is nearly as still; so these frames are left out of training.
+A few training recordings of Resource Management contain such runs. A Gaussian trained on frames without variance also
+attracts nearly silent frames, so training leaves these frames out.
 """
 
 import json
@@ -22,13 +22,14 @@ from asr.util.errors import FeatureError
 log = logging.getLogger(__name__)
 
 SHORTEST_RUN = 250
-"""Samples."""
+"""Length in samples."""
 
 
 def frames_in_runs(samples: np.ndarray, config: FeatureConfig, shortest: int = SHORTEST_RUN) -> np.ndarray:
-    """Which frames of a recording have their middle in a run of at least `shortest` equal samples: bool (n_frames,).
+    """Mark frames whose middle is in a run of at least `shortest` equal samples: bool (n_frames,).
 
-    A sample belongs to the frame whose middle is nearest, so a run makes about as many frames as it lasts.
+    A sample belongs to the frame with the nearest middle, so the number of marked frames is about the duration of the
+    run.
     """
     n_frames = max(0, 1 + (len(samples) - config.window_samples) // config.shift_samples)
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(samples)) + 1, [len(samples)]])
@@ -39,7 +40,7 @@ def frames_in_runs(samples: np.ndarray, config: FeatureConfig, shortest: int = S
 
 
 def without_constant_frames(run: Run, dataset: Dataset, config: FeatureConfig) -> Dataset:
-    """Stage `constant-frames`: the material without such frames; one line says how many they are."""
+    """Run stage `constant-frames`: remove such frames from the data and log their number."""
     corpus = dataset.corpus
     if corpus is None:
         raise FeatureError("runs of equal samples can be found in audio alone")
@@ -62,9 +63,9 @@ def without_constant_frames(run: Run, dataset: Dataset, config: FeatureConfig) -
 
 
 def without_frames(dataset: Dataset, dropped: Mapping[str, Sequence[int]]) -> Dataset:
-    """The material without some frames of some utterances; an utterance that loses all of them is left out.
+    """Remove some frames of some utterances; an utterance without remaining frames is dropped.
 
-    Its audio is no longer told: copies of it would have other frames.
+    The result has no audio, because copies of the audio would have other frames.
     """
     table = dataset.static
     kept = []

@@ -1,4 +1,4 @@
-"""Resource Management as the recipe takes it, from whichever layout, and what both readers check before any work."""
+"""Resource Management in the form of the recipe, for both layouts, and the checks before any work."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +12,15 @@ from asr.lexicon import Lexicon
 from asr.util.errors import CorpusError, Fault, GrammarError, attempt
 from recipes.rm1.layout import TRAIN
 
-_MIN_ALLOWED = 0.5  # of the training sentences: with fewer, the grammar is of other words
+_MIN_ALLOWED = 0.5  # of the training sentences: a smaller share indicates a grammar of other words
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Rm1Corpus:
-    """Utterances by split (`train` and the tests), words, grammar, and the front end that suits them.
+    """Utterances by split (`train` and the tests), words, grammar, and a suitable front end.
 
-    `notes` are sentences about what differs from the corpus as it was published.
+    `notes` are sentences about differences from the published corpus.
     """
 
     splits: Mapping[str, DataDirectory]
@@ -37,9 +37,9 @@ class Rm1Corpus:
 
 
 def checked(corpus: DataDirectory, check: Callable[[Path], object], *, complete: bool) -> DataDirectory:
-    """The corpus without utterances whose files `check` refuses, which join the problems.
+    """Return the corpus without utterances whose files `check` refuses; these are added to the problems.
 
-    Where it has to be `complete`, as a test set must, CorpusError names what is missing or damaged.
+    If it must be `complete`, as a test set must, CorpusError lists missing and damaged files.
     """
     faults = {utterance.id: attempt(check, utterance.source) for utterance in corpus.utterances}
     bad = [Problem(name, *fault) for name, fault in faults.items() if isinstance(fault, Fault)]
@@ -57,9 +57,9 @@ def checked(corpus: DataDirectory, check: Callable[[Path], object], *, complete:
 
 
 def check_grammar(grammar: Grammar, path: Path, sentences: Sequence[tuple[str, ...]]) -> str:
-    """A sentence on how many training sentences the word pairs allow; GrammarError when they are too few.
+    """Return a sentence on the share of training sentences that the word pairs allow; GrammarError if it is too small.
 
-    Then the grammar is of another task, or the numbers of its labels are of other words.
+    A small share means a grammar of another task, or label numbers of other words.
     """
     allowed = sum(score_sentence(grammar, words) > -math.inf for words in sentences)
     if sentences and allowed < _MIN_ALLOWED * len(sentences):

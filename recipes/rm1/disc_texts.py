@@ -1,4 +1,4 @@
-"""The text files on the discs of Resource Management: lists of tests, prompts, speakers."""
+"""Text files on the discs of Resource Management: lists of tests, prompts, speakers."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -7,14 +7,14 @@ from asr.corpus.identifiers import fault_in_name
 from asr.util.errors import CorpusError, printable
 from asr.util.text_lines import read_text_lines
 
-_QUOTED = 100  # characters of a line in a message
+_QUOTED = 100  # characters of a line quoted in a message
 _SEXES = frozenset("mf")
 
 
 def read_ndx(path: Path | str) -> tuple[PurePosixPath, ...]:
-    """The recordings that an `.ndx` list names: `speaker folder/sentence.sph` at the end of a path below the disc.
+    """Read the recordings in an `.ndx` list: `speaker folder/sentence.sph` at the end of a path below the disc.
 
-    `;` begins a comment, backslashes count as slashes, `.sph` may be left out, and a slash in front is the disc's root.
+    `;` starts a comment, backslashes count as slashes, `.sph` is optional, and a leading slash is the disc's root.
     Raises CorpusError, naming file and line, for a line of several words, a path of fewer than two parts or one that
     leads out of the disc, names that no utterance can have, and a recording listed twice.
     """
@@ -41,10 +41,10 @@ def read_ndx(path: Path | str) -> tuple[PurePosixPath, ...]:
 
 
 def read_prompts(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """What sentences say, by their ids in small letters: words in capitals (`al_sents.snr`).
+    """Read the prompts (`al_sents.snr`): words in capitals by sentence id in small letters.
 
-    A line is `WORD WORD (ID)`; `;` begins a comment. Raises CorpusError, naming file and line, for a line of another
-    form and an id that has other words before.
+    A line is `WORD WORD (ID)`; `;` starts a comment. Raises CorpusError, naming file and line, for a line of another
+    form and an id that occurs earlier with other words.
     """
     prompts: dict[str, tuple[str, ...]] = {}
     for number, text in _lines(path):
@@ -59,10 +59,10 @@ def read_prompts(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 def read_sexes(path: Path | str) -> dict[str, str]:
-    """Speakers' sex, `m` or `f`, by their ids in small letters (`al_spkrs.txt`).
+    """Read speakers' sex, `m` or `f`, by id in small letters (`al_spkrs.txt`).
 
-    A line is an id, the sex, and more that is not read; `;` begins a comment. Lines whose second word is no sex, such
-    as headings, are passed over. Raises CorpusError, naming file and line, for a speaker of both sexes.
+    A line has an id, the sex, and fields that are ignored; `;` starts a comment. Lines whose second word is not a sex,
+    such as headings, are skipped. Raises CorpusError, naming file and line, for a speaker of both sexes.
     """
     sexes: dict[str, str] = {}
     for number, text in _lines(path):
@@ -75,7 +75,7 @@ def read_sexes(path: Path | str) -> dict[str, str]:
 
 
 def _lines(path: Path | str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, numbered; none that is blank."""
+    """Yield numbered nonblank lines without comments."""
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
         text = line.split(";", 1)[0].strip()
         if text:

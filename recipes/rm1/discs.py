@@ -1,4 +1,4 @@
-"""Resource Management as it is on the discs of the LDC (LDC93S3A): SPHERE audio, lists, prompts, lexicon."""
+"""Resource Management on the discs of the LDC (LDC93S3A): SPHERE audio, lists, prompts, lexicon."""
 
 import re
 from collections import Counter
@@ -25,14 +25,14 @@ LEXICON = "rm1_audio2/2_4_2/score/src/rdev/pcdsril.txt"
 SPEAKERS = "rm1_audio2/2_5_1/rm1/doc/al_spkrs.txt"
 FEATURES = FeatureConfig(normalize="corpus")
 EXPECTED = {72: 2880, 109: 3990}
-"""Training sentences by training speakers."""
+"""Number of training sentences by number of training speakers."""
 _CALIBRATION = re.compile(r"s[ab]\d+", re.IGNORECASE)  # dialect and calibration sentences, the same for all speakers
 
 Prompts = dict[str, tuple[str, ...]]
 
 
 def test_list(name: str) -> str:
-    """Where the list of a test set is, as `.../4_feb89/4_indtst.ndx`."""
+    """Return the path of the list of a test set, such as `.../4_feb89/4_indtst.ndx`."""
     number = TEST_SETS[name]
     return f"{TEST_ROOT}/rm1/doc/tests/{number}_{name}/{number}_indtst.ndx"
 
@@ -48,8 +48,8 @@ def read_discs(tree: FoldedTree, train_speakers: int = 72) -> Rm1Corpus:
     Raises
     ------
     CorpusError
-        Before any work, naming everything at once: files and folders that the recipe cannot do without, and recordings
-        of tests that are missing or damaged. Training recordings like that are left out and listed.
+        Before any work, listing all required files and folders and all test recordings that are missing or damaged.
+        Such training recordings are skipped and listed.
     LexiconError, GrammarError
         With file and line.
     """
@@ -90,7 +90,7 @@ def _training(tree: FoldedTree, folders: list[str], prompts: Prompts, sexes: dic
 
 
 def _test(tree: FoldedTree, listed: Path, prompts: Prompts, sexes: dict[str, str]) -> tuple[DataDirectory, list[str]]:
-    """A test set, and the places where recordings were looked for and not found."""
+    """Return a test set, and the places of missing recordings."""
     places = {tree.root / TEST_ROOT / name: tree.find(f"{TEST_ROOT}/{name}") for name in read_ndx(listed)}
     found = [_utterance(path, prompts) for path in places.values() if path is not None]
     return _directory(listed, found, sexes), [str(place) for place, path in places.items() if path is None]
@@ -108,7 +108,9 @@ def _utterance(path: Path, prompts: Prompts) -> Utterance | Problem:
 
 
 def _directory(path: Path, found: list[Utterance | Problem], sexes: dict[str, str]) -> DataDirectory:
-    """Sorted, each utterance once; sexes stand under the first part of a speaker's folder, `adg0` for `adg0_4`."""
+    """Return the sorted utterances, each once; sexes are listed by the first part of a speaker's folder, `adg0` for
+    `adg0_4`.
+    """
     problems = [entry for entry in found if isinstance(entry, Problem)]
     unique: dict[str, Utterance] = {}
     for utterance in (entry for entry in found if isinstance(entry, Utterance)):
@@ -124,7 +126,7 @@ def _directory(path: Path, found: list[Utterance | Problem], sexes: dict[str, st
 
 
 def _differences(train: DataDirectory, train_speakers: int) -> list[str]:
-    """What of the training set is not as it was published."""
+    """Describe differences of the training set from the published one."""
     counts = Counter(utterance.speaker for utterance in train.utterances)
     if len(counts) == train_speakers and len(train.utterances) == EXPECTED[train_speakers]:
         return []

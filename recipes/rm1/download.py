@@ -1,8 +1,8 @@
-"""Fetching what is public of Resource Management: CMU's cepstra, and the Kaldi project's word pairs as a transducer.
+"""Download of the public files of Resource Management: CMU's cepstra, and the Kaldi project's word-pair transducer.
 
-Addresses: Kaldi, `egs/rm/s4/getdata.sh` (Panayotov 2012). A transfer that broke off goes on where it was (HTTP Range).
-What came is recorded as `NAME.sha256` beside it. Archives come from strangers: nothing is unpacked but plain files and
-folders below `rm1`, and no more than a corpus of this kind has.
+The addresses are those of Kaldi, `egs/rm/s4/getdata.sh` (Panayotov 2012). Interrupted transfers are resumed (HTTP
+Range). The checksum of a file is recorded next to it as `NAME.sha256`. Archives are untrusted: only regular files and
+folders below `rm1` are unpacked, up to the size of such a corpus.
 """
 
 import gzip
@@ -29,7 +29,7 @@ from discriminants.util.paths import exists, is_dir, is_file
 
 log = logging.getLogger("recipes.rm1")
 
-MAX_DOWNLOAD = 1 << 30  # bytes; the archive has some 220 MB
+MAX_DOWNLOAD = 1 << 30  # bytes; the archive has about 220 MB
 MAX_UNPACKED = 1 << 32
 MAX_MEMBERS = 100_000
 _TOP = "rm1"
@@ -40,7 +40,7 @@ _RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
 
 @dataclass(frozen=True)
 class Source:
-    """A public file: its name, addresses of which the first that answers is taken, and how it begins."""
+    """A public file: its name, its addresses (the first that answers is used), and its first bytes."""
 
     name: str
     urls: tuple[str, ...]
@@ -67,10 +67,10 @@ WORD_PAIRS = Source(
 
 
 def download(corpus_dir: Path, sources: Sequence[Source] = (CEPSTRA, WORD_PAIRS)) -> None:
-    """Fetch what is not yet in `corpus_dir`, and unpack archives into `corpus_dir/rm1`.
+    """Fetch files that are missing in `corpus_dir`, and unpack archives into `corpus_dir/rm1`.
 
-    Raises CorpusError when a file cannot be fetched (what came stays, and the next call goes on from there), is not
-    what it should be or has changed since it was recorded, and when an archive must not be unpacked.
+    Raises CorpusError if a file cannot be fetched (the next call resumes the transfer), has the wrong type or differs
+    from its recorded checksum, and if an archive must not be unpacked.
     """
     corpus_dir.mkdir(parents=True, exist_ok=True)
     for source in sources:
@@ -87,7 +87,7 @@ def download(corpus_dir: Path, sources: Sequence[Source] = (CEPSTRA, WORD_PAIRS)
 
 
 def fetch(source: Source, path: Path) -> None:
-    """Fetch a file to `path`, which appears when it is whole; until then it is `path` with `.part` behind."""
+    """Fetch a file to `path`, which appears when it is complete; until then the name ends in `.part`."""
     part = path.with_name(f"{path.name}.part")
     reasons = []
     for url in source.urls:
@@ -109,9 +109,9 @@ def fetch(source: Source, path: Path) -> None:
 
 
 def _fetch_from(url: str, part: Path) -> None:
-    """Bring `part` to the end of what is at the address, in as many requests as it takes while each brings more.
+    """Complete `part` from an address, repeating requests as long as each brings more data.
 
-    Raises OSError or HTTPException when the end is not reached.
+    Raises OSError or HTTPException if the file stays incomplete.
     """
     while True:
         before = _size(part)
@@ -131,7 +131,7 @@ def _size(path: Path) -> int:
 
 
 def _transfer(url: str, part: Path, have: int) -> bool:
-    """One request, from the byte `have` on; whether the end was reached."""
+    """Send one request from byte `have` on; return whether the end was reached."""
     request = urllib.request.Request(url, headers={"User-Agent": "hybrid-asr", "Accept-Encoding": "identity"})
     if have:
         request.add_header("Range", f"bytes={have}-")
@@ -150,13 +150,13 @@ def _transfer(url: str, part: Path, have: int) -> bool:
             raise
         match = re.fullmatch(r"bytes \*/(\d{1,18})", error.headers.get("Content-Range", ""))
         if match and int(match[1]) == have:
-            return True  # it was whole already
+            return True  # it was already complete
         part.unlink()  # of another file
         return _transfer(url, part, 0)
 
 
 def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:
-    """The byte at which the answer begins, and how many the whole file has, if the server says so."""
+    """Return the first byte of the response, and the size of the whole file if the server sends it."""
     length = answer.headers.get("Content-Length", "")
     if answer.status == http.client.PARTIAL_CONTENT:
         match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
@@ -167,7 +167,7 @@ def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | Non
 
 
 def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: int | None, url: str) -> int:
-    """Append the answer to a file; returns its size."""
+    """Append the response to a file and return its size."""
     size = start
     kib = -(-total // 1024) if total is not None else 0
     bar: Progress[int] = Progress(kib, f"fetching {PurePosixPath(url).name or url} (KiB)")
@@ -183,7 +183,7 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
 
 
 def _require_magic(part: Path, source: Source) -> None:
-    """Remove what came, and raise OSError, if it is another file: a web page, as mirrors like to send."""
+    """Remove the file and raise OSError if it has another type, such as a web page from a mirror."""
     with part.open("rb") as file:
         head = file.read(16)
     if not head.startswith(source.magic):
@@ -192,7 +192,7 @@ def _require_magic(part: Path, source: Source) -> None:
 
 
 def record_digest(path: Path, source: Source) -> None:
-    """Write the SHA-256 of a file beside it, or hold the file against the one that was written before."""
+    """Write the SHA-256 of a file next to it, or compare it with the recorded one."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
@@ -213,10 +213,10 @@ def record_digest(path: Path, source: Source) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack the folder `rm1` of a gzip-compressed tar archive as `folder`, which appears when it is whole.
+    """Unpack the folder `rm1` of a gzip-compressed tar archive as `folder`, which appears when it is complete.
 
-    Raises CorpusError, and unpacks nothing, for an entry that leads out of the folder, a link or device, one that is
-    there twice, an archive that is damaged or breaks off, and one that becomes larger than any corpus of this kind.
+    Raises CorpusError, and unpacks nothing, for paths outside the folder, links, devices, duplicate entries, damaged or
+    truncated archives, and archives larger than any corpus of this kind.
     """
     with atomic_directory(folder) as temporary, _readable(archive):
         seen: set[str] = set()
@@ -226,7 +226,7 @@ def unpack(archive: Path, folder: Path) -> None:
                 for member in members:
                     _write_member(members, member, temporary, archive, seen)
                     bar.advance()
-            while unpacked.read(_PIECE):  # to the end: its checksum is there
+            while unpacked.read(_PIECE):  # read to the end, which holds the checksum
                 pass
         if not any(temporary.iterdir()):
             raise CorpusError(f"{archive}: holds nothing below '{_TOP}/'; it is no archive of this corpus")
@@ -252,7 +252,7 @@ def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path,
         raise CorpusError(f"{shown} is there twice")
     seen.add(str(name))
     content = members.extractfile(member)
-    assert content is not None  # of a plain file
+    assert content is not None  # regular files have content
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     with target.open("xb") as file:
@@ -264,7 +264,7 @@ def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path,
 
 
 class _Limited:
-    """A stream of which no more is read than the largest archive unpacks to, nor much at once."""
+    """A stream limited to the largest allowed unpacked size, read in small pieces."""
 
     def __init__(self, stream: gzip.GzipFile, archive: Path):
         self.stream, self.archive, self.left = stream, archive, MAX_UNPACKED
@@ -281,7 +281,7 @@ class _Limited:
 
 @contextmanager
 def _readable(archive: Path) -> Iterator[None]:
-    """Damage of an archive, in words."""
+    """Turn errors of a damaged archive into messages."""
     try:
         yield
     except (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError, UnicodeError, ValueError, OverflowError) as error:

@@ -1,12 +1,12 @@
-"""Where the first divisions of utterances lead: frames in the right phone, after every flat start, of ever less speech.
+"""Accuracy of the flat starts of training: frames in the right phone, for decreasing amounts of speech.
 
     python -m recipes.rm1.flat_starts --corpus-dir DIR
 
 DIR is the sample of Resource Management (`recipes.rm1.sample`): cepstra of 75 sentences by 40 speakers with phones that
-Sphinx aligned. Transcripts are the phones between its silences, each such run as one word, so that nothing is told of
-where phones lie. Mixtures of 8 Gaussians are grown from each start on all sentences and on random parts of them, as
-many parts as seeds, without and with a restart; printed are % of the frames of the training sentences in the right
-phone, mean and least over the seeds, last the same as a JSON object.
+Sphinx aligned. Transcripts are the phones between its silences, each such run as one word, so they contain no phone
+boundaries. Mixtures of 8 Gaussians are grown from each start, on all sentences and on one random part per seed, without
+and with a restart. The output is the % of training frames in the right phone, mean and minimum over the seeds, followed
+by the same as a JSON object.
 """
 
 import argparse
@@ -38,7 +38,7 @@ SHARES = (1.0, 0.6, 0.4, 0.25)
 
 
 def main() -> None:
-    """Train, align, print."""
+    """Train, align and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus-dir", type=Path, required=True, help="the sample's folder")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of the parts")
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _graph(states: np.ndarray, topology: Topology) -> StateGraph:
-    """The transcript of an utterance: its phones between two silences are one word."""
+    """Build the transcript graph of an utterance: its phones between two silences are one word."""
     runs = groupby(phone_sequence(states).tolist(), key=bool)
     words = [tuple(topology.phone_names[phone] for phone in run) for spoken, run in runs if spoken]
     lexicon = Lexicon({str(number): (phones,) for number, phones in enumerate(words)})

@@ -1,4 +1,4 @@
-"""Which of the two layouts of Resource Management a folder has, and where its files are, by names without case."""
+"""Detection of the layout of Resource Management in a folder, and its files by case-insensitive names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,14 +10,14 @@ from asr.util.errors import CorpusError
 Layout = Literal["discs", "cepstra"]
 
 TEST_SETS: Mapping[str, int] = {"feb89": 4, "oct89": 5, "feb91": 6, "sep92": 7}
-"""DARPA's evaluations that are scored here, by the number that is in front of their folders on the discs."""
+"""DARPA's evaluations that are scored, with the number in front of their folders on the discs."""
 TRAIN = "train"
 _SIGNS: Mapping[Layout, Sequence[str]] = {"discs": ("rm1_audio1", "rm1_audio2"), "cepstra": ("rm1/etc", "rm1/feat")}
 _SHOWN = 12  # missing files in one message
 
 
 def find_layout(tree: FoldedTree) -> Layout:
-    """The layout that a folder has; CorpusError, with what was looked for, when it has neither or both."""
+    """Return the layout of a folder; CorpusError, with the expected names, if it has neither or both."""
     found: list[Layout] = [layout for layout, signs in _SIGNS.items() if any(tree.folder(sign) for sign in signs)]
     if len(found) == 1:
         return found[0]
@@ -34,7 +34,9 @@ def find_layout(tree: FoldedTree) -> Layout:
 
 
 def require(tree: FoldedTree, wanted: Iterable[Sequence[str]]) -> list[Path]:
-    """The files and folders wanted, each the first there is of some names; CorpusError names all that are missing."""
+    """Return the required files and folders, each the first existing of some names; CorpusError lists all missing
+    ones.
+    """
     found, missing = [], []
     for names in wanted:
         path = next((path for path in map(tree.find, names) if path is not None), None)
@@ -47,7 +49,7 @@ def require(tree: FoldedTree, wanted: Iterable[Sequence[str]]) -> list[Path]:
 
 
 def refuse_missing(root: Path, missing: Sequence[str]) -> None:
-    """Raise CorpusError that names what is missing, if there is anything."""
+    """Raise CorpusError that lists missing files, if any."""
     if missing:
         rest = f"; and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         number = "1 file or folder is" if len(missing) == 1 else f"{len(missing)} files or folders are"

@@ -1,13 +1,13 @@
-"""Table 4.2 of Andelić (2007) on a hundred real utterances of Resource Management with given states, phones for words.
+"""Table 4.2 of Andelić (2007) on 100 real utterances of Resource Management with given states, phones as words.
 
     python -m recipes.rm1.sample --data-dir DIR --work-dir W [--jobs N]
 
 DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.thesis_table_4_2` and the one-vs-rest systems
-of `recipes.rm1` are trained on the given states, without aligning again. Frame error: the most probable state, by
-posterior, beside the given one. Phone error: a loop of all phones under a bigram of the training phones, the house's
-silence free between them; silence is no phone, neither in the reference nor in what is recognized. Language-model scale
-and penalty are chosen by fold models, trained without held-out speakers. Widths of the kernels are those of
-`table_4_2`, which held-out training speakers of this set chose before.
+of `recipes.rm1` are trained on the given states, without realignment. The frame error compares the most probable state,
+by posterior, with the given one. The phone error uses a loop of all phones with a bigram of the training phones and
+optional silence between them. Silence does not count as a phone. Language-model scale and penalty are chosen with fold
+models, trained without held-out speakers. Kernel widths are those of `table_4_2`, chosen earlier on held-out training
+speakers of this set.
 """
 
 import argparse
@@ -61,7 +61,7 @@ CONFIG = TrainingConfig(
 
 
 def systems() -> tuple[MixtureSpecification, tuple[HybridSpecification, ...]]:
-    """The mixtures and hybrids compared."""
+    """Return the mixtures and hybrids to compare."""
     (mixtures,), hybrids = table_4_2(FEATURES)
     spliced = FEATURES.model_copy(update={"normalize": "speaker", "context": 7, "lda_dimension": 60})
     ours = (
@@ -74,7 +74,7 @@ def systems() -> tuple[MixtureSpecification, tuple[HybridSpecification, ...]]:
 def train_on_states(
     shop: TrainingContext, prefix: str, data: Labelled, part: Dataset, mixtures: MixtureSpecification
 ) -> AlignedGmms:
-    """Stage `PREFIX-gmm-N`: mixtures trained on the states of these utterances as they are given."""
+    """Run stage `PREFIX-gmm-N`: train mixtures on the given states of these utterances."""
     states, n_components = data.states_of(part), max(mixtures.components)
     counts = [count_transitions(data.states[name], shop.topology) for name in part.static.ids]
 
@@ -93,7 +93,7 @@ def train_on_states(
 
 
 def phone_loop(shop: TrainingContext, part: Dataset) -> StateGraph:
-    """The graph of all phones under a bigram of these utterances' phones."""
+    """Build the graph of all phones with a bigram of these utterances' phones."""
     model = estimate_ngram(part.references.values(), 2, vocabulary=shop.lexicon.phones)
     return compile_graph(shop.lexicon, arpa_grammar(model), shop.topology)
 
@@ -101,7 +101,9 @@ def phone_loop(shop: TrainingContext, part: Dataset) -> StateGraph:
 def choose_search(
     shop: TrainingContext, name: str, fold_model: TrainedSystem, held_out: Dataset, graph: StateGraph
 ) -> SearchSettings:
-    """Stage `search-NAME`: scale and penalty with which the fold model makes the fewest errors on held-out speakers."""
+    """Run stage `search-NAME`: choose scale and penalty of the fold model with the fewest errors on held-out
+    speakers.
+    """
 
     def build(directory: Path) -> None:
         tuned = tune_search(fold_model.load(), held_out, graph, shop.config.tuning, workers=shop.workers)
@@ -119,7 +121,7 @@ def choose_search(
 
 
 def log_posteriors(model: SpeechModel, frames: np.ndarray, log_priors: np.ndarray) -> np.ndarray:
-    """Of all states up to a constant, (n_frames, n_states): a classifier's own, of mixtures with the states' shares."""
+    """Compute log posteriors of all states up to a constant, (n_frames, n_states); mixtures use the state priors."""
     acoustic = model.hmm.acoustic_model
     if isinstance(acoustic, HybridAcousticModel):
         return acoustic.log_posterior(frames)
@@ -127,7 +129,7 @@ def log_posteriors(model: SpeechModel, frames: np.ndarray, log_priors: np.ndarra
 
 
 def state_shares(shop: TrainingContext, states: np.ndarray) -> np.ndarray:
-    """Natural log of every state's share of the frames, float32 (n_states,); one frame more each, for unseen ones."""
+    """Return the natural log of state priors, float32 (n_states,); each count is raised by one for unseen states."""
     counts = np.bincount(states, minlength=shop.topology.n_states) + 1
     return np.log(counts / counts.sum()).astype(np.float32)
 
@@ -136,14 +138,14 @@ def test(
     shop: TrainingContext, name: str, trained: TrainedSystem, search: SearchSettings, data: Labelled, graph: StateGraph,
     log_priors: np.ndarray,
 ) -> Scored:  # fmt: skip
-    """Stage `test-NAME`: wrong frames and recognized phones of every test utterance."""
+    """Run stage `test-NAME`: count wrong frames and recognize phones of every test utterance."""
     dataset = data.dataset
 
     def build(directory: Path) -> None:
         model = trained.load()
         with one_blas_thread():
             table = model.front_end.transform(dataset.static)
-            log_posteriors(model, table.frames[:100], log_priors)  # compiles what is compiled
+            log_posteriors(model, table.frames[:100], log_priors)  # trigger compilation
             started = time.process_time()
             best = log_posteriors(model, table.frames, log_priors).argmax(axis=1)
             shop.run.note_time("scoring", time.process_time() - started)
@@ -156,7 +158,7 @@ def test(
 
     directory = shop.run.stage(f"test-{name}", build)
     record = json.loads((directory / "test.json").read_text(encoding="utf-8"))
-    scoring = max(1e-3, shop.run.stage_time(f"test-{name}").parts["scoring"])  # times are kept to a millisecond
+    scoring = max(1e-3, shop.run.stage_time(f"test-{name}").parts["scoring"])  # times are stored in milliseconds
     scored = Scored(
         name,
         frame_report(dataset, record["wrong_frames"]),
@@ -170,7 +172,7 @@ def test(
 
 
 def options(group: argparse._ArgumentGroup) -> None:
-    """What this recipe alone can be told."""
+    """Add the options specific to this recipe."""
     group.add_argument("--data-dir", type=Path, required=True, help="folder of the cepstra, states and phones")
 
 
@@ -213,7 +215,7 @@ def compare(
     mixtures: MixtureSpecification,
     hybrids: Sequence[HybridSpecification],
 ) -> list[Scored]:
-    """One system after the other: its fold model, the search that this one chooses, itself, and the test utterances."""
+    """Evaluate each system: train a fold model, choose its search settings, train the system and test it."""
     everything = data["train"].dataset
     inner, held_out = hold_out(everything, shop.config.tuning.held_out, shop.config.seed)
     log.info("%d of %d training speakers are held out", len(held_out.speakers), len(everything.speakers))

@@ -1,4 +1,4 @@
-"""A hundred utterances of Resource Management as cepstra with given states: no audio, no words.
+"""100 utterances of Resource Management as cepstra with given states, without audio and words.
 
 The folder has `phones.txt` (one phone a line, `SIL` among them) and, for `train` and `test`, `mfc.scp` (utterance,
 path of its Sphinx cepstra in the folder), `utt2spk`, and `states.txt` (utterance, a state for every frame: state
@@ -31,20 +31,20 @@ _FILES = ("mfc.scp", "utt2spk", "states.txt")
 
 @dataclass(frozen=True)
 class Labelled:
-    """Cepstra whose words are the phones without silence, and the state of every frame by utterance.
+    """Cepstra with the phones without silence as words, and the state of every frame by utterance.
 
-    The states, int32 (n_frames,), are numbered as the house's topology numbers them: silence comes first.
+    The states, int32 (n_frames,), are numbered as in the project's topology: silence comes first.
     """
 
     dataset: Dataset
     states: Mapping[str, np.ndarray]
 
     def states_of(self, dataset: Dataset) -> np.ndarray:
-        """The states of part of the utterances, as they follow each other in its table, int32 (n_frames,)."""
+        """Concatenate the states of part of the utterances in the order of its table, int32 (n_frames,)."""
         return np.concatenate([self.states[name] for name in dataset.static.ids])
 
     def digest(self) -> str:
-        """Of utterances, speakers, frames and states."""
+        """Checksum of utterances, speakers, frames and states."""
         table = self.dataset.static
         digest = hashlib.sha256(repr((table.ids, table.speakers, table.offsets.tolist())).encode())
         digest.update(table.frames.tobytes())
@@ -53,16 +53,16 @@ class Labelled:
 
 
 def read_sample(folder: Path | str) -> tuple[Lexicon, dict[str, Labelled]]:
-    """A lexicon whose words are the phones, and the splits by name.
+    """Read a lexicon with the phones as words, and the splits by name.
 
     An utterance may have one label more than frames (two of the real ones do); the last is then dropped.
 
     Raises
     ------
     CorpusError
-        Naming all files that are missing, or the file, and line where it has some, that is malformed: a phone twice or
-        no silence, a name that can be none, utterances that are not in all three lists, labels that are no states of
-        the phones or do not fit the frames, a speaker in both splits.
+        For missing files, listing all of them, and for malformed files, with file and line: duplicate phones, no
+        silence, invalid names, utterances missing from one of the three lists, labels that are not states of the phones
+        or do not match the frames, and speakers in both splits.
     """
     tree = FoldedTree(folder)
     wanted = [("phones.txt",), *((f"{split}/{name}",) for split in SPLITS for name in _FILES)]
@@ -106,7 +106,7 @@ def _read_split(
         fault = fault_in_name(name)
         if fault is not None:
             raise CorpusError(f"{path}:{number}: '{name}' cannot name an utterance or a speaker: it {fault}")
-    sources = require(tree, [(entry.value,) for entry in files.values()])  # found in the folder's listings alone
+    sources = require(tree, [(entry.value,) for entry in files.values()])  # looked up in directory listings only
     frames, states, spoken = [], {}, {}
     for name, source in zip(files, sources, strict=True):
         frames.append(read_sphinx_features(source, SPHINX_COEFFICIENTS))
@@ -126,7 +126,7 @@ def _read_split(
 def _names(
     list_file: Path, files: Mapping[str, Entry], speakers_file: Path, speakers: Mapping[str, Entry]
 ) -> Iterator[tuple[Path, int, str]]:
-    """File, line and name of every utterance and speaker."""
+    """Yield file, line and name of every utterance and speaker."""
     yield from ((list_file, entry.line, name) for name, entry in files.items())
     yield from ((speakers_file, entry.line, entry.value) for entry in speakers.values())
 
@@ -141,9 +141,9 @@ def _labels(path: Path, entry: Entry, n_states: int) -> np.ndarray:
 
 
 def phone_sequence(states: np.ndarray) -> np.ndarray:
-    """Numbers of the phones, int64 (n,), that states of all frames pass through, int64 (n_frames,).
+    """Return the phone numbers, int64 (n,), of a state sequence, int64 (n_frames,).
 
-    One begins where the phone changes, and where a phone goes back to an earlier state.
+    A new phone starts if the phone changes or its state decreases.
     """
     numbers = states // STATES_PER_PHONE
     begins = np.ones(len(states), bool)
@@ -152,6 +152,6 @@ def phone_sequence(states: np.ndarray) -> np.ndarray:
 
 
 def count_transitions(states: np.ndarray, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """Self-transitions and visits of every unit, int64 (n_units,), in one utterance's states."""
+    """Count self-transitions and visits of every unit, int64 (n_units,), in one utterance's states."""
     visits = np.bincount(states[np.r_[True, np.diff(states) != 0]], minlength=topology.n_units)
     return np.bincount(states, minlength=topology.n_units) - visits, visits

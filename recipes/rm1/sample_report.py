@@ -1,4 +1,4 @@
-"""What `recipes.rm1.sample` ends with: rows of frame and phone errors, and what they say of the source's claims."""
+"""Report of `recipes.rm1.sample`: rows of frame and phone errors, and checks of the source's claims."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ _MIXTURES, _PEER = "gmm-8", "svm-ovo"
 
 @dataclass(frozen=True)
 class Scored:
-    """A system on the test utterances: wrong frames, phone errors, and how it came to them.
+    """Results of a system on the test utterances: wrong frames, phone errors, and its settings.
 
-    `frames_per_second` are scored by one thread, in seconds of its processor.
+    `frames_per_second` is the scoring speed of one thread per second of CPU time.
     """
 
     system: str
@@ -34,7 +34,7 @@ class Scored:
 
 
 def frame_report(dataset: Dataset, wrong: Mapping[str, int]) -> ScoreReport:
-    """Wrong frames by utterance as words taken for others, so that intervals are drawn as those of words are."""
+    """Report wrong frames by utterance as word substitutions, so that intervals are computed as for words."""
     return ScoreReport(
         tuple(
             UtteranceScore(name, speaker, (), ErrorCounts(len(dataset.static.utterance(name)), wrong[name]))
@@ -46,7 +46,7 @@ def frame_report(dataset: Dataset, wrong: Mapping[str, int]) -> ScoreReport:
 
 
 def row(scored: Scored) -> dict[str, Any]:
-    """A row of `results.json`: rates in % with their 95 % intervals by redrawn utterances."""
+    """Return a row of `results.json`: rates in % with their 95 % intervals by bootstrap over utterances."""
     frames, phones = wer_interval(scored.frames), wer_interval(scored.phones)
     return {
         "system": scored.system,
@@ -66,13 +66,13 @@ def row(scored: Scored) -> dict[str, Any]:
 
 
 def write_rows(path: Path, scored: Sequence[Scored]) -> None:
-    """Write the rows as a JSON list, whole or not at all."""
+    """Write the rows atomically as a JSON list."""
     with atomic_write(path) as temporary:
         temporary.write_text(json.dumps([row(each) for each in scored], indent=1, allow_nan=False) + "\n")
 
 
 def print_rows(scored: Sequence[Scored]) -> None:
-    """The rows as a table in Markdown."""
+    """Print the rows as a Markdown table."""
     counts = ("phones", "sub", "del", "ins")
     columns = ("system", "frame error %", "phone error %", *counts, "train s", "frames/s", "scale", "penalty")
     print("|", " | ".join(columns), "|")
@@ -88,7 +88,9 @@ def print_rows(scored: Sequence[Scored]) -> None:
 
 
 def verdicts(scored: Sequence[Scored]) -> list[str]:
-    """Three sentences on what the rows say of the source's claims, with intervals of the paired differences."""
+    """Return three sentences that compare the rows with the source's claims, with intervals of the paired
+    differences.
+    """
     by_name = {each.system: each for each in scored}
     peer, mixtures = by_name[_PEER], by_name[_MIXTURES]
     beside = []

@@ -1,13 +1,13 @@
-"""A corpus of the shape of Resource Management, made of artificial speech: for trying the recipe without the discs.
+"""Make an artificial corpus in the format of Resource Management, to try the recipe without the discs.
 
     python -m recipes.rm1.simulate_corpus --layout discs --out DIR [--full] [--seed 0] [--tests feb89 oct89] [--jobs N]
 
-Folders, lists, headers and formats are those of the layout asked for (see `recipes.rm1.layout`); words and sentences
-come from a grammar of our own (`data/fleet`), voices from eSpeak NG (the extra `synth`). 72 speakers read 10 sentences
-each (`--full`: 40), ten others 30 for each test. As on the discs, all come from one population: accents and kinds of
-voices are mixed over training and tests, no accented voice is heard in both, and every speaker has a vocal tract of his
-or her own. DIR must not exist; it appears when the corpus is whole. Word error rates on it say nothing of Resource
-Management itself.
+Folders, lists, headers and formats are those of the selected layout (see `recipes.rm1.layout`). Words and sentences
+come from the project's own grammar (`data/fleet`), voices from eSpeak NG (the extra `synth`). 72 speakers read 10
+sentences each (`--full`: 40), ten others 30 for each test. As on the discs, all speakers come from one population:
+accents and kinds of voices are mixed over training and tests. No accented voice occurs in both, and every speaker has a
+different vocal tract. DIR must not exist; it appears when the corpus is complete. Word error rates on it do not predict
+those on Resource Management.
 """
 
 import argparse
@@ -44,16 +44,16 @@ from recipes.rm1.sphere import sphere_bytes
 RATE = 16000
 N_TRAIN_SPEAKERS, N_SENTENCES, N_SENTENCES_IN_FULL = 72, 10, 40
 N_TEST_SPEAKERS, N_TEST_SENTENCES = 10, 30
-FORMANTS = (0.88, 1.14)  # of a speaker, times those of the synthesiser's voice: vocal tracts differ by some tenth
+FORMANTS = (0.88, 1.14)  # formants of a speaker relative to the synthesized voice: vocal tracts differ by about 10 %
 _STILL = slice(160, 760)  # samples of digital silence, as in a few recordings of the discs
 _STILL_EVERY = 60  # recordings
 _EVALUATION = "rm1/ind/eval"
-_DIALECT = "OLD SAILORS KNOW EVERY SHORE"  # stands for the sentences sa and sb, which training leaves out
+_DIALECT = "OLD SAILORS KNOW EVERY SHORE"  # represents the sentences sa and sb, which training ignores
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is of everything; a test set has `n_test_speakers` times `n_test_sentences`."""
+    """Size of the corpus; a test set has `n_test_speakers` times `n_test_sentences` utterances."""
 
     n_train_speakers: int = N_TRAIN_SPEAKERS
     n_sentences: int = N_SENTENCES
@@ -62,7 +62,7 @@ class Size:
 
 
 class Reading(NamedTuple):
-    """What one speaker reads: the split, the name of the folder, and words by sentence id."""
+    """Recordings of one speaker: the split, the name of the folder, and words by sentence id."""
 
     split: str
     speaker: Speaker
@@ -72,12 +72,12 @@ class Reading(NamedTuple):
 
     @property
     def listed(self) -> dict[str, tuple[str, ...]]:
-        """All but the dialect sentence."""
+        """Return all sentences except the dialect sentence."""
         return {name: words for name, words in self.sentences.items() if not name.startswith("sa")}
 
 
 def difficulty(seed: int) -> CorpusSettings:
-    """How the recordings sound: chosen so that mixtures with 8 Gaussians make 5 to 20 % errors with word pairs."""
+    """Return the recording conditions: mixtures with 8 Gaussians make 5 to 20 % errors with word pairs."""
     return CorpusSettings(seed=seed, snr_db=(6.0, 21.0), sample_rate=RATE)
 
 
@@ -90,9 +90,9 @@ def simulate_corpus(
     seed: int = 0,
     jobs: int = 1,
 ) -> None:
-    """Make the corpus in `out`; the same bytes for any `jobs`.
+    """Make the corpus in `out`, with the same bytes for any `jobs`.
 
-    Raises CorpusError when `out` exists, or eSpeak NG is missing or fails.
+    Raises CorpusError if `out` exists, or if eSpeak NG is missing or fails.
     """
     out = Path(out)
     if exists(out):
@@ -119,7 +119,9 @@ def simulate_corpus(
 
 
 def plan(grammar: SentenceGrammar, settings: CorpusSettings, size: Size, tests: Sequence[str]) -> list[Reading]:
-    """Who reads what; no sentence of the grammar is read twice, and no voice is both in training and in a test."""
+    """Assign sentences and voices to speakers; no sentence is read twice, and no voice is both in training and in a
+    test.
+    """
     speaker_seed, *seeds = np.random.SeedSequence(settings.seed).spawn(3)
     n_test = size.n_test_speakers * len(tests)
     speakers = draw_speakers(
@@ -151,13 +153,13 @@ def plan(grammar: SentenceGrammar, settings: CorpusSettings, size: Size, tests: 
 
 
 def _folder(voices: str, number: int, gender: str) -> str:
-    """Three letters, a digit and the region, as `dab0_3`."""
+    """Return a folder name of three letters, a digit and the region, such as `dab0_3`."""
     letters = "".join(chr(ord("a") + digit) for digit in (number // 26 % 26, number % 26))
     return f"{'d' if voices == 'train' else 'b'}{letters}{0 if gender == 'm' else 5}_{1 + number % 7}"
 
 
 def _record(reading: Reading, settings: CorpusSettings, root: Path, layout: Layout) -> int:
-    """Write the recordings of one speaker; returns their number."""
+    """Write the recordings of one speaker and return their number."""
     recordings = record_speaker(reading.speaker, list(reading.sentences.values()), settings, reading.seed)
     for name, samples in zip(reading.sentences, recordings, strict=True):
         if reading.split == "train" and name in reading.listed and int(name[2:]) % _STILL_EVERY == 1:
@@ -174,7 +176,7 @@ def _record(reading: Reading, settings: CorpusSettings, root: Path, layout: Layo
 
 
 def discs_place(reading: Reading, name: str) -> str:
-    """Where a recording is on the discs."""
+    """Return the path of a recording on the discs."""
     folder = discs.TRAIN_FOLDER if reading.split == "train" else f"{discs.TEST_ROOT}/{_EVALUATION}"
     return f"{folder}/{reading.folder}/{name}.sph"
 
@@ -182,7 +184,7 @@ def discs_place(reading: Reading, name: str) -> str:
 def _finish_discs(
     root: Path, readings: Sequence[Reading], lexicon: Lexicon, successors: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Prompts, lists of the tests, word pairs, lexicon and speakers."""
+    """Write prompts, test lists, word pairs, lexicon and speakers."""
     prompts = {name: words for reading in readings for name, words in reading.sentences.items()}
     lines = [f"{' '.join(words)} ({name.upper()})\n" for name, words in sorted(prompts.items())]
     _write(root / discs.PROMPTS, "; prompts of artificial speakers\n" + "".join(lines))
@@ -200,7 +202,7 @@ def _finish_discs(
 
 
 def _sri_phones(phones: Sequence[str]) -> list[str]:
-    """SRI's phones of a pronunciation: stops as closure and release, at the end of a word the closure alone."""
+    """Convert a pronunciation to SRI's phones: stops are closure and release, at the end of a word only the closure."""
     spoken: list[str] = []
     for number, phone in enumerate(phones):
         last = number == len(phones) - 1
@@ -218,7 +220,7 @@ def _sri_phones(phones: Sequence[str]) -> list[str]:
 def _finish_cepstra(
     root: Path, readings: Sequence[Reading], lexicon: Lexicon, successors: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Lists, transcripts, dictionary and the word pairs as a transducer."""
+    """Write lists, transcripts, dictionary and the word-pair transducer."""
     for split, (fileids, transcription) in LISTS.items():
         own = [
             (f"{reading.folder}/{name}", " ".join(words), name)
@@ -239,7 +241,7 @@ def _finish_cepstra(
 
 
 def _write_transducer(path: Path, words: Sequence[str], successors: Mapping[str, tuple[str, ...]]) -> None:
-    """The word pairs as OpenFst writes them; labels are numbered as the words stand in the dictionary."""
+    """Write the word pairs in OpenFst's format; labels are numbered in the order of the dictionary."""
     import kaldifst
 
     numbers = {word: number for number, word in enumerate(words, 1)}

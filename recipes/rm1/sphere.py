@@ -1,7 +1,7 @@
-"""NIST SPHERE: files of 16-bit samples, and whether a file has as many as its header says.
+"""NIST SPHERE files of 16-bit samples, and a check of the number of samples against the header.
 
-Format: NIST (1990s), SPHERE 2.x: `NIST_1A`, the size of the header, then `name -type value` lines up to `end_head`.
-Samples are read by `asr.corpus.audio`.
+The format is NIST SPHERE 2.x (1990s): `NIST_1A`, the size of the header, then `name -type value` lines up to
+`end_head`. Samples are read by `asr.corpus.audio`.
 """
 
 import re
@@ -24,9 +24,9 @@ _MAX_DIGITS = 12
 def sphere_bytes(
     samples: np.ndarray, rate: int, fields: Mapping[str, str] | None = None, *, big_endian: bool = False
 ) -> bytes:
-    """Mono samples, int16 (n,), as an uncompressed SPHERE file; `fields` are further text fields of the header.
+    """Encode mono samples, int16 (n,), as an uncompressed SPHERE file; `fields` are further text fields of the header.
 
-    Raises CorpusError when the header would have more than 1024 bytes.
+    Raises CorpusError if the header would exceed 1024 bytes.
     """
     texts = {"database_id": "RM1", "database_version": "1.0", **(fields or {}), "sample_coding": "pcm"}
     numbers = {
@@ -46,9 +46,9 @@ def sphere_bytes(
 
 
 def check_sphere(path: Path, rate: int) -> None:
-    """Raise CorpusError unless `path` is uncompressed SPHERE at `rate` Hz with all samples that its header promises.
+    """Raise CorpusError unless `path` is uncompressed SPHERE at `rate` Hz with as many samples as its header specifies.
 
-    Only the header is read; an error of the machine passes through as OSError.
+    Only the header is read. System errors are raised as OSError.
     """
     with open_for_reading(path) as file:
         size = file.seek(0, 2)
@@ -70,7 +70,7 @@ def check_sphere(path: Path, rate: int) -> None:
         raise CorpusError(
             f"{path}: its header has no number for {', '.join(missing)}; it is damaged or no SPHERE file."
         )
-    header, _ = read_header(path, rate=rate)  # refuses what is compressed
+    header, _ = read_header(path, rate=rate)  # refuses compressed files
     if header.rate != rate:
         raise CorpusError(
             f"{path}: has {header.rate} samples a second; the recordings of Resource Management have {rate}.",

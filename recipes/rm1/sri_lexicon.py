@@ -1,4 +1,4 @@
-"""SRI's lexicon of Resource Management (`pcdsril.txt`), its phones folded as in Kaldi's `egs/rm/s5` and HTK's demo."""
+"""SRI's lexicon of Resource Management (`pcdsril.txt`), with phones folded as in Kaldi's `egs/rm/s5` and HTK's demo."""
 
 import re
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ _PHONE = re.compile(r"[a-z]+")
 
 
 def read_sri_lexicon(path: Path | str) -> Lexicon:
-    """Words in capitals and their folded phones.
+    """Read words in capitals and their folded phones.
 
-    An entry is a line that begins with a small letter: the word, then its phones, of which some end in `+1`; other
-    lines are passed over. Raises LexiconError, naming file and line, for a word without phones and what is no phone.
+    An entry is a line that starts with a small letter: the word, then its phones, some ending in `+1`. Other lines are
+    skipped. Raises LexiconError, naming file and line, for a word without phones and for invalid phones.
     """
     variants: dict[str, list[tuple[str, ...]]] = {}
     for number, line in enumerate(read_text_lines(path, LexiconError), 1):
@@ -41,7 +41,7 @@ def read_sri_lexicon(path: Path | str) -> Lexicon:
 
 
 def fold_phones(phones: Sequence[str]) -> tuple[str, ...]:
-    """SRI's phones as they are modelled: `tcl t` is t, a lone `tcl` td, and t before s with it ts."""
+    """Fold SRI's phones to the modeled ones: `tcl t` is t, a lone `tcl` td, and t before s with it ts."""
     folded: list[str] = []
     released = ""
     for phone, following in pairwise(chain(phones, [""])):

@@ -2,9 +2,9 @@
 
     python -m recipes.speechocean --corpus-dir DIR --work-dir W [--noise-dir NOISE] [--systems ours|mapped|table-4.2]
 
-DIR holds Kaldi data directories `train`, `dev` and `test`, `lexicon.txt`, and `lm_train.text`, from which the bigram
-is estimated. Scales, penalties and the primary system are chosen on `dev`. Test is decoded last, as it is and with
-noise: NOISE (default: `noise_esc10` beside DIR) holds `noise.scp`, whose clips are mixed in at 20, 10 and 5 dB.
+DIR holds Kaldi data directories `train`, `dev` and `test`, `lexicon.txt`, and `lm_train.text`, from which the bigram is
+estimated. Scales, penalties and the primary system are chosen on `dev`. Test is decoded last, without and with noise.
+NOISE (default: `noise_esc10` next to DIR) holds `noise.scp`, whose clips are mixed in at 20, 10 and 5 dB.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ WIDE = FEATURES.model_copy(update={"context": 7, "lda_dimension": 60})
 
 
 def kernel_logistic(loss: str, mixtures: int) -> HybridSettings:
-    """Kernel logistic regression, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
+    """Return kernel logistic regression, one-vs-rest or multinomial, optionally with a second stream of mixtures."""
     return HybridSettings(
         classifier="kernel-logistic",
         parameters={"loss": loss, "n_centers": 2000, "n_candidates": 4000, "max_iter": 2, "alpha": 2e-7},
@@ -72,7 +72,7 @@ HYBRIDS = tuple(
 )
 NOISE_LEVELS = (20.0, 10.0, 5.0)  # dB
 VOTING = ("ovr-tied-mapped", "ovr-mapped", "gmm-tied-mapped-8")  # of the mapped systems
-BASELINES = ("gmm-8", "gmm-speaker-8")  # beside the hybrids in noise
+BASELINES = ("gmm-8", "gmm-speaker-8")  # decoded in noise in addition to the hybrids
 
 
 def main() -> None:
@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def noise_clips(arguments: Arguments) -> NoiseClips | None:
-    """The clips of --noise-dir, or of `noise_esc10` beside the corpus; None where there are none."""
+    """Return the clips of --noise-dir, or of `noise_esc10` next to the corpus; None without them."""
     if arguments.noise_dir is not None:
         return read_noise(arguments.noise_dir)
     assert arguments.corpus_dir is not None
@@ -139,7 +139,7 @@ def noise_clips(arguments: Arguments) -> NoiseClips | None:
 
 
 def folded(lexicon: Lexicon) -> Lexicon:
-    """The lexicon without marks of stress: an hour of speech is too little to tell AH0 from AH1."""
+    """Remove stress marks from the lexicon: one hour of speech is too little to separate AH0 and AH1."""
     return Lexicon(
         {
             word: tuple(tuple(without_stress(phone) for phone in variant) for variant in variants)

@@ -1,12 +1,12 @@
-"""What copies, noise and a second stream are worth on speechocean762: three-fold cross-validation over its speakers.
+"""Ablation of copies, noise and a second stream on speechocean762 by three-fold cross-validation over its speakers.
 
     python -m recipes.speechocean.ablation --corpus-dir DIR --work-dir W [--noise-dir NOISE] [--rows NAME ...]
 
-Every row changes one thing of the base. In each fold mixtures and hybrid are trained without a third of the training
-speakers and recognize them with a bigram of `lm_train.text` less these speakers' sentences; errors are summed over all
-5054 words, at the one pair of scale and penalty that is best for the row. Half of the clips of noise are for training,
-the other half for what is recognized. Neither dev nor test is read. `W/ablation.json` is written anew after every row,
-the table is printed at the end.
+Every row changes one setting of the base. In each fold, mixtures and hybrid are trained without a third of the training
+speakers. They recognize these speakers with a bigram of `lm_train.text` without their sentences. Errors are summed over
+all 5054 words, with the best scale and penalty for the row. Half of the noise clips are for training, the other half
+for recognition. Neither dev nor test is read. `W/ablation.json` is rewritten after every row, and the table is printed
+at the end.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ HEARD_AT = 10.0  # dB
 
 
 def make_rows(training_noise: Path, clips: NoiseClips) -> tuple[Row, ...]:
-    """The table's rows; copies for training take noise from a folder, what is recognized takes it from clips."""
+    """Return the table's rows; training copies take noise from a folder, recognized speech from clips."""
     large = {"n_centers": 2000, "n_candidates": 4000}
     copies = {"speed_perturb": SPEEDS, "vtlp_warps": WARPS}
     noisy = {"noise": {"directory": training_noise, "snr_db": NOISE_COPIES}}
@@ -64,7 +64,7 @@ def make_rows(training_noise: Path, clips: NoiseClips) -> tuple[Row, ...]:
 
 
 def main() -> None:
-    """Measure the rows asked for."""
+    """Measure the selected rows."""
     names = [row.name for row in make_rows(Path(), NoiseClips((), ()))]
     arguments = parse_arguments(__doc__ or "", takes_noise=True, rows=names)
     assert arguments.corpus_dir is not None
@@ -94,12 +94,12 @@ def main() -> None:
 
 
 def half(clips: NoiseClips, first: int) -> NoiseClips:
-    """Every second clip."""
+    """Return every second clip."""
     return NoiseClips(clips.ids[first::2], clips.paths[first::2])
 
 
 def list_of_half(run: Run, clips: NoiseClips) -> Path:
-    """Stage: a folder whose `noise.scp` names every second clip."""
+    """Run a stage that writes a folder whose `noise.scp` lists every second clip."""
 
     def build(directory: Path) -> None:
         chosen = half(clips, 0)
@@ -110,7 +110,7 @@ def list_of_half(run: Run, clips: NoiseClips) -> Path:
 
 
 def sentences_apart(sentences: Sequence[tuple[str, ...]], held_out: Dataset) -> list[tuple[str, ...]]:
-    """The sentences that nobody held out says."""
+    """Return the sentences that no held-out speaker says."""
     heard = set(held_out.references.values())
     return [sentence for sentence in sentences if sentence not in heard]
 
