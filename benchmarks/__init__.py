@@ -1,1 +1,1 @@
-"""Speed beside named peers: `python -m benchmarks.NAME` prints ratios measured in one run."""
+"""Speed compared with named peers: `python -m benchmarks.NAME` prints ratios measured in one run."""

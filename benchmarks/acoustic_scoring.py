@@ -1,9 +1,9 @@
-"""Frames a second of the discriminant evaluation, beside scikit-learn and beside the sum of its own parts.
+"""Speed of the discriminant evaluation in frames per second, compared with scikit-learn and with its separate parts.
 
-`python -m benchmarks.acoustic_scoring` prints a table and, last, one JSON object {"ours", "sklearn",
-"parts"}: frames per second, medians of seven interleaved repetitions, m = 2000 centres, S = 150 outputs, d =
-39 features, float32, one core. "parts" is the time of the first matrix product, the exponential and the
-second matrix product, each measured alone on blocks of the same size.
+`python -m benchmarks.acoustic_scoring` prints a table and, last, one JSON object {"ours", "sklearn", "parts"}: frames
+per second, medians of seven interleaved repetitions, m = 2000 centres, S = 150 outputs, d = 39 features, float32, one
+core. "parts" is the time of the first matrix product, the exponential and the second matrix product, each measured
+separately on blocks of the same size.
 """
 
 import json
@@ -28,7 +28,7 @@ SIGMA = 8.0
 
 
 def main() -> None:
-    """Measure, check that both ways agree, print."""
+    """Measure, check that both ways agree, and print."""
     random = np.random.default_rng(0)
     X = random.standard_normal((FRAMES, FEATURES), dtype=np.float32)
     centers = random.standard_normal((CENTERS, FEATURES), dtype=np.float32)
@@ -65,7 +65,7 @@ def _timed(action: Callable[[], object]) -> float:
 
 
 def _parts(centers: np.ndarray, weights: np.ndarray) -> float:
-    """Seconds for all frames of GEMM, exp and GEMM, each in a loop of its own over blocks in place."""
+    """Return seconds for all frames of GEMM, exp and GEMM, each in its own loop over blocks in place."""
     random = np.random.default_rng(1)
     left = random.standard_normal((BLOCK, FEATURES), dtype=np.float32)
     right = np.ascontiguousarray(centers.T)

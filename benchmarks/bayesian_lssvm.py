@@ -1,28 +1,29 @@
-"""What Bayesian least-squares machines promise: error bars that cover, probabilities, and inputs that matter.
+"""Tests of Bayesian least-squares machines: coverage of error bars, probabilities, and input selection.
 
     python -m benchmarks.bayesian_lssvm [--only coverage noise inputs times probabilities] [--runs 100]
         [--sizes 500 1000] [--data-dir ../shared/data/ml] [--sets heart ripley] [--partitions 10] [--choose]
 
-coverage: over runs of 100 samples of sin(x)/x on (-10, 10) with noise of deviation 0.1, the share of 1000 new noisy
-targets within 1.96 deviations of `BayesianLSSVMRegressor`, to be 95 % to within 2.
+coverage: over runs of 100 samples of sin(x)/x on (-10, 10) with noise of standard deviation 0.1, the share of 1000 new
+noisy targets within 1.96 deviations of `BayesianLSSVMRegressor`. It must be within 2 points of 95 %.
 
-noise: over runs of 150 samples of the same, with noise whose deviation grows from 0.03 on the left to 0.33 on the
-right: the share of 1000 new targets within 1.96 deviations on either side, and the distance from the noise-free curve,
-of `HeteroscedasticLSSVMRegressor`, of `BayesianLSSVMRegressor`, and of the latter told the variances.
+noise: over runs of 150 samples of the same function, with noise whose deviation grows from 0.03 on the left to 0.33 on
+the right. Measured are the share of 1000 new targets within 1.96 deviations on either side and the distance from the
+noise-free curve. The methods are `HeteroscedasticLSSVMRegressor`, `BayesianLSSVMRegressor`, and the latter with known
+variances.
 
-inputs: over runs of 100 samples of the same, with four more inputs that are normal noise, and of two half moons with
-four more: how often `select_inputs` leaves exactly the inputs that matter.
+inputs: over runs of 100 samples of the same function and of two half moons, each with four additional inputs of normal
+noise: how often `select_inputs` keeps exactly the relevant inputs.
 
 times: seconds of a fit, error against noise-free targets and coverage on 2000 new samples of `make_friedman1` with
-noise of deviation 1, beside `LSSVMRegressor` with a choice of 11 penalties and, of up to 1000 samples, scikit-learn's
-`GaussianProcessRegressor`.
+noise of deviation 1. The peers are `LSSVMRegressor` with a choice of 11 penalties and, up to 1000 samples,
+scikit-learn's `GaussianProcessRegressor`.
 
-probabilities (with --data-dir): log-loss on test samples of two-class sets, of `BayesianLSSVMClassifier` with either
-posterior and of scikit-learn's `CalibratedClassifierCV` over an `SVC` whose C and gamma have the least error in
-five-fold cross-validation on each training part (five values each; sigmoid, five folds). The sets in the folder ida
-have their partitions; ripley has one; of the others two thirds are drawn at random to learn from. Features are
-standardized by each training part. Nothing is chosen by test samples: with --choose a third of each training part is
-held out in the place of the test part, and by that the default posterior was settled, on three partitions.
+probabilities (with --data-dir): log-loss on test samples of two-class sets, of `BayesianLSSVMClassifier` with both
+posteriors and of scikit-learn's `CalibratedClassifierCV` (sigmoid, five folds) over an `SVC`. C and gamma of the `SVC`
+have the least error in five-fold cross-validation on each training part, five values each. The sets in the folder ida
+have their partitions and ripley has one; the other sets use random two thirds for training. Features are standardized
+by each training part. No choice uses test samples: with --choose a third of each training part is held out instead of
+the test part. The default posterior was chosen that way, on three partitions.
 """
 
 import argparse
@@ -61,7 +62,7 @@ N_GROWING, QUIET, LOUDER = 150, 0.03, 0.3
 N_FRIEDMAN, MAX_OF_PEER = 2000, 1000
 QUANTILE = 1.959964
 COSTS = tuple(10.0**k for k in range(-1, 4))
-GAMMAS = tuple(4.0**k for k in range(-3, 2))  # over the number of features
+GAMMAS = tuple(4.0**k for k in range(-3, 2))  # divided by the number of features
 METHODS = ("leave-one-out", "moderated", "SVM")
 IDA = (
     "banana breast-cancer diabetis flare-solar german heart image ringnorm splice thyroid titanic twonorm waveform"
@@ -101,13 +102,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def sinc(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 1) and noisy targets (n,)."""
+    """Return points (n, 1) and noisy targets (n,)."""
     x = random.uniform(-10, 10, n_samples)
     return x[:, None], np.sinc(x / np.pi) + NOISE * random.normal(size=n_samples)
 
 
 def print_coverage(n_runs: int) -> None:
-    """Share of new targets within 1.96 deviations."""
+    """Print the share of new targets within 1.96 deviations."""
     covered, noises = [], []
     for run in range(n_runs):
         random = np.random.default_rng(run)
@@ -124,7 +125,7 @@ def print_coverage(n_runs: int) -> None:
 
 
 def print_growing_noise(n_runs: int) -> None:
-    """Shares of new targets within 1.96 deviations where there is little noise and where there is much, and errors."""
+    """Print shares of new targets within 1.96 deviations for low and high noise, and errors."""
     found: dict[str, list[list[float]]] = {}
     for run in range(n_runs):
         random = np.random.default_rng(run)
@@ -152,7 +153,7 @@ def print_growing_noise(n_runs: int) -> None:
 
 
 def print_inputs(n_runs: int) -> None:
-    """How often the inputs of noise, and no others, are left out."""
+    """Print how often exactly the noise inputs are removed."""
     for name in ("sinc", "moons"):
         exact, irrelevant, needed = 0, 0, 0
         for run in range(n_runs):
@@ -176,7 +177,7 @@ def print_inputs(n_runs: int) -> None:
 
 
 def print_times(sizes: Sequence[int]) -> None:
-    """A table of regressors on samples of five inputs that matter and five that do not."""
+    """Print a table of regressors on samples with five relevant and five irrelevant inputs."""
     by_input = ConstantKernel(10.0) * RBF(np.ones(10)) + WhiteKernel(1.0)
     regressors = {
         "LSSVM, 11 penalties": LSSVMRegressor(sigma=1.0, regularization=np.logspace(-3, 2, 11)),
@@ -194,7 +195,7 @@ def print_times(sizes: Sequence[int]) -> None:
             if size > MAX_OF_PEER and isinstance(regressor, GaussianProcessRegressor):
                 continue
             start = time.perf_counter()
-            with warnings.catch_warnings():  # the peer's, of widths of inputs of noise that run to their bounds
+            with warnings.catch_warnings():  # warnings of the peer: widths of noise inputs reach their bounds
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model = clone(regressor).fit(X, y)
             seconds = time.perf_counter() - start
@@ -207,7 +208,7 @@ def print_times(sizes: Sequence[int]) -> None:
 
 
 def print_log_losses(folder: Path, names: Sequence[str], n_partitions: int, *, choose: bool = False) -> None:
-    """A table of mean log-losses and errors, and how many sets each posterior is better on than the SVM."""
+    """Print mean log-losses and errors, and the number of sets on which each posterior is better than the SVM."""
     print(f"{'set':14} {'samples':>7} " + " ".join(f"{method:>22}" for method in METHODS))
     print(" " * 22 + " ".join(f"{'log-loss  error %    s':>22}" for _ in METHODS))
     wins, losses = dict.fromkeys(METHODS[:2], 0), []
@@ -228,7 +229,7 @@ def print_log_losses(folder: Path, names: Sequence[str], n_partitions: int, *, c
 
 
 def _splits(path: Path, n_partitions: int) -> list[Split]:
-    """X, y, X_test, y_test of each partition."""
+    """Return X, y, X_test, y_test of each partition."""
     arrays = np.load(path)
     if "x_train" in arrays:
         return [(arrays["x_train"], arrays["y_train"], arrays["x_test"], arrays["y_test"])]
@@ -242,13 +243,13 @@ def _splits(path: Path, n_partitions: int) -> list[Split]:
 
 
 def _without_test(X: np.ndarray, y: np.ndarray, seed: int) -> Split:
-    """A third of the training samples in the place of the test samples."""
+    """Use a third of the training samples instead of the test samples."""
     held_out, rest = np.split(np.random.default_rng(seed).permutation(y.shape[0]), [y.shape[0] // 3])
     return X[rest], y[rest], X[held_out], y[held_out]
 
 
 def _measured(method: str, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> tuple[float, ...]:
-    """Log-loss, error in per cent, and the seconds of learning, choices included."""
+    """Return log-loss, error in per cent, and training time in seconds, choices included."""
     scaler = StandardScaler().fit(X)
     X, X_test = scaler.transform(X), scaler.transform(X_test)
     start = time.perf_counter()

@@ -1,11 +1,11 @@
-"""Learners as they come, with nothing searched, beside scikit-learn's SVC as it comes.
+"""Learners with default settings, compared with scikit-learn's SVC with default settings.
 
     python -m benchmarks.default_settings [--data-dir ../shared/data/ml/ida] [--draws 8] [--learners NPD OROLS ...]
 
-On standardized features: four sets that scikit-learn brings, drawn anew for every draw (four fifths to learn from, of
-the digits 300 and 900), and with `--data-dir` the two-class sets of the IDA benchmark that are there, by their first
-partitions. Three tables, each with its mean over the sets: error on the other samples in per cent, their cross-entropy
-(natural log; SVC has no posteriors), and seconds of a fit on one BLAS thread.
+On standardized features: four sets of scikit-learn with random parts for every draw (four fifths for training; 300 and
+900 samples of the digits). With `--data-dir`, also the two-class sets of the IDA benchmark in that folder, with their
+first partitions. Prints three tables, each with its mean over the sets: error on the other samples in per cent, their
+cross-entropy (natural log; SVC has no posteriors), and seconds of a fit on one BLAS thread.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from discriminants import (  # noqa: E402
     SparseKernelLogisticClassifier,
 )
 
-Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # samples and labels to learn from, and others
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # training samples and labels, test samples and labels
 
 PEER = "SVC"
 LEARNERS: dict[str, Callable[[], Any]] = {
@@ -60,11 +60,11 @@ LOADED: dict[str, tuple[Callable[..., Any], float | int]] = {
     "digits 300": (load_digits, 300),
     "digits 900": (load_digits, 900),
 }
-MAX_SAMPLES = 700  # of a partition of the IDA benchmark: what is measured is few samples
+MAX_SAMPLES = 700  # largest partition of the IDA benchmark: the test is on small samples
 
 
 def drawn(name: str, n_draws: int) -> Iterator[Part]:
-    """Parts of a set that scikit-learn brings."""
+    """Draw parts of a set of scikit-learn."""
     load, share = LOADED[name]
     X, y = load(return_X_y=True)
     for seed in range(n_draws):
@@ -73,7 +73,7 @@ def drawn(name: str, n_draws: int) -> Iterator[Part]:
 
 
 def partitioned(path: Path, n_draws: int) -> Iterator[Part]:
-    """The first partitions of a set of the IDA benchmark, where they are small."""
+    """Return the first partitions of a small set of the IDA benchmark."""
     with np.load(path, allow_pickle=False) as file:
         X, y, train, test = (file[name] for name in ("x", "y", "train", "test"))
     if train.shape[1] <= MAX_SAMPLES:
@@ -82,7 +82,7 @@ def partitioned(path: Path, n_draws: int) -> Iterator[Part]:
 
 
 def measured(learner: Callable[[], Any], parts: Sequence[Part]) -> tuple[float, float, float]:
-    """Means over the parts: error in per cent, cross-entropy (NaN without posteriors) and seconds of a fit."""
+    """Return means over the parts: error in per cent, cross-entropy (NaN without posteriors) and seconds of a fit."""
     found = []
     for X, y, X_test, y_test in parts:
         model = make_pipeline(StandardScaler(), learner())

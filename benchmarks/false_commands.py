@@ -1,13 +1,13 @@
-"""How many recordings without a command are taken for one, and how many commands that costs.
+"""False alarms on recordings without a command, and the commands lost by rejection.
 
     python -m benchmarks.false_commands --data-dir ../shared/data/speech [--work-dir runs/false-commands] [--seed 5]
 
-Sixty sentences of two to four words are the commands. The model is `asr train`'s default one of 600 sentences of 30
-artificial voices, hybrid and mixtures. What rejects is fitted to commands of 12 other voices, 80 sentences of real
-speech (speechocean762) and half of the clips of noise (ESC-10), and tested on commands of 12 further voices, 80
-sentences of other real speakers and the other half of the clips; then the halves are exchanged. Compared are no
-rejection, the least confidence of a word (the peer), the likelihood ratios, and the filler, each fitted to lose at most
-5 % of the commands.
+The commands are 60 sentences of two to four words. The model is `asr train`'s default on 600 sentences of 30 artificial
+voices, hybrid and mixtures. Rejection is fitted to commands of 12 other voices, 80 sentences of real speech
+(speechocean762) and half of the noise clips (ESC-10). It is tested on commands of 12 further voices, 80 sentences of
+other real speakers and the other half of the clips; then the halves are exchanged. The compared methods are none, the
+smallest word confidence (the peer), the likelihood ratios, and the filler model, each fitted to lose at most 5 % of the
+commands.
 """
 
 import argparse
@@ -33,7 +33,7 @@ Recording = tuple[str, str, Path, str]  # utterance, speaker, file and words, ""
 
 @dataclass(frozen=True)
 class Part:
-    """What is fitted to, or tested on."""
+    """Data for fitting or testing."""
 
     commands: list[Recording]
     speech: list[Recording]
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parts(data: Path, folder: Path, commands: list[str], settings: CorpusSettings) -> Iterable[tuple[Part, Part]]:
-    """Recordings to fit to and to test on, with either half of the clips of noise."""
+    """Yield recordings for fitting and testing, with each half of the noise clips."""
     voices = draw_speakers(
         "test",
         2 * N_VOICES,
@@ -87,7 +87,9 @@ def _parts(data: Path, folder: Path, commands: list[str], settings: CorpusSettin
 
 
 def measured(work: Path, model: Path, commands: list[str], fitted: Part, tested: Part) -> dict[str, np.ndarray]:
-    """Counts of the test for every way to reject: commands right and all, speech accepted and all, noise the same."""
+    """Count test results per rejection method: commands correct and total, speech accepted and total, noise
+    likewise.
+    """
     write(work / "fit", fitted.commands)
     write(work / "others", [*fitted.speech, *fitted.noise])
     plain, with_filler = work / "commands.txt", work / "commands-and-filler.txt"
@@ -117,23 +119,23 @@ def measured(work: Path, model: Path, commands: list[str], fitted: Part, tested:
 
 
 def recognized(recognizer: Recognizer, part: Sequence[Recording]) -> Iterable[tuple[Recording, Result]]:
-    """Every recording with what is recognized, all of a speaker together."""
+    """Recognize every recording, all of a speaker together."""
     speakers = [speaker for _, speaker, _, _ in part]
     return zip(part, recognizer.recognize_all([file for _, _, file, _ in part], speakers=speakers, jobs=2), strict=True)
 
 
 def right(recognizer: Recognizer, part: Sequence[Recording]) -> list[tuple[Recording, Result]]:
-    """The recordings whose commands are recognized."""
+    """Return the recordings whose commands are recognized correctly."""
     return [(one, result) for one, result in recognized(recognizer, part) if result.text == one[3]]
 
 
 def least(result: Result) -> float:
-    """The least confidence of a word; 1 without confidences."""
+    """Return the smallest word confidence; 1 without confidences."""
     return min((1.0 if word.confidence is None else word.confidence for word in result.words), default=1.0)
 
 
 def drawn_commands(seed: int) -> set[str]:
-    """Beginnings of sentences of two to four words that end in a word that a command may end in."""
+    """Draw beginnings of sentences of two to four words whose last word can end a command."""
     grammar = read_sentence_grammar(resource("naval", "sentences.txt"))
     random = np.random.default_rng((seed, 0))
     found: set[str] = set()
@@ -145,7 +147,7 @@ def drawn_commands(seed: int) -> set[str]:
 
 
 def recorded(folder: Path, voices: Sequence[Speaker], commands: list[str], settings: CorpusSettings) -> list[Recording]:
-    """Some of the commands, said by each of the voices."""
+    """Synthesize some of the commands with each of the voices."""
     folder.mkdir(parents=True, exist_ok=True)
     found = []
     for voice in voices:

@@ -1,19 +1,19 @@
-"""The fixed-size least-squares machine on many samples: errors, seconds and memory.
+"""Fixed-size least-squares machines on many samples: errors, seconds and memory.
 
     python -m benchmarks.fixed_size --data-dir ../shared/data/ml [--only a9a shuttle sinc clusters] [--centers 500]
         [--samples 1000000]
 
-a9a, shuttle: test error of `FixedSizeLSSVMClassifier` and seconds of choosing, fitting and predicting, beside
-scikit-learn's `Nystroem` with as many components of the same kernel and `RidgeClassifier`; wanted with 500 centres are
-at most 60 s and 15.7 % on a9a and 0.3 % on shuttle.
+a9a, shuttle: test error of `FixedSizeLSSVMClassifier` and seconds of choosing, fitting and predicting. The peer is
+scikit-learn's `Nystroem` with as many components of the same kernel and `RidgeClassifier`. With 500 centres the targets
+are at most 60 s, 15.7 % on a9a and 0.3 % on shuttle.
 
 sinc: 20,000 points of sin(x)/x with noise of deviation 0.1 and ten centres by entropy (Suykens et al. 2002, figure
-6.6), beside `Nystroem` and `Ridge`: root mean square distance from the noise-free curve.
+6.6), compared with `Nystroem` and `Ridge`: root mean square distance from the noise-free curve.
 
-clusters: a million samples of 40 features in ten classes, wanted in at most 1 GB; the peer would hold the features of
-all, 4 GB, and is left out.
+clusters: one million samples of 40 features in ten classes, in at most 1 GB. The peer is skipped, because it would
+store all features (4 GB).
 
-Each part has a process of its own, whose peak of memory is told, data included. Widths are those of
+Each part runs in a separate process; its peak memory is printed, data included. Widths are those of
 `benchmarks.learners.settings` for `orols_atoms`, the source's for sinc.
 """
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measured(part: str, data_dir: Path | None, n_centers: int, n_samples: int) -> list[str]:
-    """The lines of one part."""
+    """Return the output lines of one part."""
     if part == "clusters":
         return _clusters(n_samples, n_centers)
     if part == "sinc":
@@ -74,7 +74,7 @@ def measured(part: str, data_dir: Path | None, n_centers: int, n_samples: int) -
     sigma = float(SETTINGS[part]["orols_atoms"]["sigma"])
     own = FixedSizeLSSVMClassifier(
         n_centers, sigma=sigma, chooser=CHOOSERS[part], posterior="gaussian", random_state=0
-    )  # the largest output wins, as with the peer
+    )  # the largest output decides, as with the peer
     return _beside_peer(part, load(data_dir, part), own, RidgeClassifier(alpha=RIDGE))
 
 
@@ -88,7 +88,7 @@ def _sinc() -> list[str]:
 
 
 def _beside_peer(part: str, split: Split, own: Any, linear: Any) -> list[str]:
-    """Ours first, so that the peak of memory is ours; then scikit-learn's."""
+    """Measure our machine first, so that the peak memory is its own; then scikit-learn's."""
     peer = make_pipeline(Nystroem(gamma=0.5 / own.sigma**2, n_components=own.n_centers, random_state=0), linear)
     lines = []
     for method, model in (("fixed-size", own), ("Nystroem", peer)):

@@ -1,14 +1,14 @@
-"""Test error of a linear model on the features of chosen centres, beside those of centres drawn at random.
+"""Test error of a linear model on the features of selected centres, compared with random centres.
 
     python -m benchmarks.nystroem --data-dir ../shared/data/ml [--sets letter usps] [--sizes 100 300]
         [--choosers greedy k-means]
 
-`GreedyNystroem` with each chooser, and scikit-learn's `Nystroem`, whose error is the mean of three seeds, give features
-of the same kernel and width; `RidgeClassifier` with the same penalty classifies in them. Seconds are those of choosing
-the centres, transforming and fitting together, the mean of the seeds too. The last line counts where the first chooser
-has the smaller error.
+Features of the same kernel and width come from `GreedyNystroem` with each chooser and from scikit-learn's `Nystroem`,
+with the error averaged over three seeds. `RidgeClassifier` with the same penalty classifies them. Seconds include
+choosing the centres, transforming and fitting, averaged over the seeds. The last line counts the cases in which the
+first chooser has the smaller error.
 
-Widths are those of `benchmarks.learners.settings` for `orols_atoms`, whose docstring says how they were chosen.
+Widths are those of `benchmarks.learners.settings` for `orols_atoms`, whose docstring describes their choice.
 """
 
 import argparse
@@ -36,7 +36,7 @@ RIDGE = 1e-3
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print a table, count."""
+    """Measure, print a table and count."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, required=True, help="folder of the benchmark sets")
     parser.add_argument("--sets", nargs="+", choices=NAMES, default=NAMES, help="default: all")
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _measured(features: Any, split: Split) -> tuple[float, float]:
-    """Test error in per cent, and seconds."""
+    """Return test error in per cent, and seconds."""
     start = time.perf_counter()
     Z = features.fit(split.X, split.y).transform(split.X)
     model = RidgeClassifier(alpha=RIDGE).fit(Z, split.y)

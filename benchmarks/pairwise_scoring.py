@@ -1,10 +1,10 @@
-"""Frames a second of one-vs-one scoring with shared centres, beside a machine a pair and beside the sum of its parts.
+"""Speed of one-vs-one scoring with shared centres in frames per second, compared with separate machines and its parts.
 
 `python -m benchmarks.pairwise_scoring` prints a table and, last, one JSON object {"ours", "pairs", "parts"}: frames per
-second, medians of interleaved repetitions, S = 147 states, m = 1911 centres in all (13 a state), d = 39 features,
+second, medians of interleaved repetitions, S = 147 states, m = 1911 centres in total (13 per state), d = 39 features,
 float32, one core. "pairs" is `PairwiseClassifier`, a loop over the same 10731 machines, each with the centres of its
-two states, on fewer frames. "parts" is the time of the product with the centres, the exponential, the products a state
-and the coupling, each measured alone on blocks of the same size.
+two states, on fewer frames. "parts" is the time of the product with the centres, the exponential, the products per
+state and the coupling, each measured separately on blocks of the same size.
 """
 
 import json
@@ -33,7 +33,7 @@ SIGMA = 8.0
 
 
 def main() -> None:
-    """Measure, check that both ways agree, print."""
+    """Measure, check that both ways agree, and print."""
     random = np.random.default_rng(0)
     X = random.standard_normal((FRAMES, FEATURES), dtype=np.float32)
     machine = _machine(random)
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _machine(random: np.random.Generator) -> OneVsOneKernelClassifier:
-    """As if fitted; scoring takes the same time whatever the numbers are."""
+    """Return a machine with random parameters; they do not affect the scoring time."""
     n_pairs = STATES * (STATES - 1) // 2
     machine = OneVsOneKernelClassifier()
     machine.classes_, machine.n_features_in_ = np.arange(STATES), FEATURES
@@ -73,7 +73,7 @@ def _machine(random: np.random.Generator) -> OneVsOneKernelClassifier:
 
 
 def _one_by_one(machine: OneVsOneKernelClassifier) -> PairwiseClassifier:
-    """The same pairs, each a classifier of its own."""
+    """Return the same pairs as separate classifiers."""
     pairs = PairwiseClassifier(NPDClassifier(), "coupling")
     pairs.classes_, pairs.n_features_in_, pairs.pair_samples_ = machine.classes_, FEATURES, None
     pairs.estimators_ = []
@@ -86,7 +86,7 @@ def _one_by_one(machine: OneVsOneKernelClassifier) -> PairwiseClassifier:
         length = np.linalg.norm(weights)
         alone.dual_coef_ = weights.astype(np.float32)
         alone.intercept_ = machine.intercept_[[number]].astype(np.float32)
-        # The densities are those of outputs with weights of length one; row 0 is that of the second class.
+        # The densities are those of outputs with unit-length weights; row 0 is the second class.
         model = GaussianOutputModel()
         model.n_classes_ = 2
         model.means_ = machine.means_[::-1, [number]] / length
@@ -104,7 +104,7 @@ def _timed(action: Callable[[], object]) -> float:
 
 
 def _parts(machine: OneVsOneKernelClassifier, X: np.ndarray) -> float:
-    """Seconds for all frames of products, exponential and coupling, each in a loop of its own over blocks."""
+    """Return seconds for all frames of products, exponential and coupling, each in its own loop over blocks."""
     n_centers = STATES * POOL
     right = np.ascontiguousarray(machine.basis_centers_.T)
     weights = np.ascontiguousarray(

@@ -2,10 +2,10 @@
 
     python -m benchmarks.pruning --data-dir ../shared/data/ml/lssvm [--sets hea acr gcr iri bal] [--draws 10]
 
-Two thirds of every set to learn from, drawn anew for every draw, and standardized. The width is found by a shrinking
-grid, five-fold cross-validation and one refinement, the penalty by leave-one-out. Three classes and more are pairs,
-each of them pruned by itself, with the width of `LSSVMClassifier(coding="one-vs-one")`. Accuracies on the last third
-in per cent, mean and standard deviation of the draws; samples are those that pairs keep, summed over them.
+Every draw uses random two thirds of a set for training, standardized. The width is found by a shrinking grid, five-fold
+cross-validation and one refinement, the penalty by leave-one-out. For three or more classes, each pair is pruned
+separately, with the width of `LSSVMClassifier(coding="one-vs-one")`. Accuracies on the last third are in per cent, mean
+and standard deviation over the draws. Sample counts are summed over the pairs.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PENALTIES = np.logspace(-3, 2, 11)
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Samples and labels; the irises are scikit-learn's, "bal" is all 625 balances of two weights on two arms."""
+    """Load samples and labels; the irises are scikit-learn's, "bal" is all 625 balances of two weights on two arms."""
     if name == "iri":
         X, y = load_iris(return_X_y=True)
         return X, y
@@ -46,7 +46,7 @@ def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measured(X: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
-    """Accuracy and number of samples of the full machine, then of the pruned one for every level."""
+    """Return accuracy and number of samples of the full machine, then of the pruned one for every level."""
     order = np.random.default_rng(seed).permutation(y.shape[0])
     train, test = np.split(order, [2 * y.shape[0] // 3])
     scaler = StandardScaler().fit(X[train])

@@ -1,13 +1,13 @@
-"""What one call of `Recognizer.recognize` costs, on pieces of a second, on one core.
+"""Cost of one call of `Recognizer.recognize` on pieces of one second, on one core.
 
     python -m benchmarks.recognize_calls [--model FILE --data DIR] [--grammar NAME|FILE] [--beam X] [--max-active N]
 
-Without --model the quickstart's corpus is synthesised (the extra `synth`) and a model of the quickstart's size trained
-on it, under --work-dir, where they stay: some minutes, and none the next time. With --tune its scale, penalty and width
-are then chosen on every fifth of the recordings. Pieces are cut from the recordings of the data directory one after the
-other, so that most begin and end within a sentence, which costs the search more than whole sentences do. Prints
-milliseconds of the processor, of loading, of the first call (the graph is compiled, functions are loaded) and of the
-others, and what of these is not the search's; last the same as a JSON object.
+Without --model the quickstart's corpus is synthesized (the extra `synth`) and a model of the quickstart's size trained
+on it, in --work-dir. This takes some minutes; later runs reuse both. With --tune its scale, penalty and width are then
+chosen on every fifth of the recordings. Pieces are cut consecutively from the recordings of the data directory. Most
+begin and end within a sentence, which makes the search slower than whole sentences do. Prints CPU milliseconds of
+loading, of the first call (graph compilation, loading of functions) and of the others, and their part outside the
+search; last the same as a JSON object.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def quickstart(work_dir: Path) -> tuple[Path, Path]:
-    """Model and test data of the quickstart's size, made unless they are there."""
+    """Return model and test data of the quickstart's size, made unless they exist."""
     corpus = work_dir / "corpus"
     if not corpus.is_dir():
         make_naval_corpus(corpus, CorpusSettings(), jobs=1)
@@ -91,7 +91,7 @@ def quickstart(work_dir: Path) -> tuple[Path, Path]:
 
 
 def tuned(model: Path, data: Path, work_dir: Path, grammar: str | None) -> Path:
-    """The model tuned on every fifth utterance."""
+    """Tune the model on every fifth utterance."""
     corpus = read_data_directory(data, prefer="audio")
     part = corpus.subset([utterance.id for utterance in corpus.utterances[::5]])
     write_data_directory(work_dir / "tuning-data", list(part.utterances), part.gender)
@@ -100,7 +100,7 @@ def tuned(model: Path, data: Path, work_dir: Path, grammar: str | None) -> Path:
 
 
 def pieces(data: Path, rate: int, seconds: float) -> Iterator[np.ndarray]:
-    """Pieces of all recordings of that rate, one after the other, float32."""
+    """Yield consecutive pieces of all recordings of that rate, float32."""
     length = round(seconds * rate)
     for utterance in read_data_directory(data, prefer="audio").utterances:
         samples, native = soundfile.read(utterance.source, dtype="float32", always_2d=True)
@@ -110,7 +110,7 @@ def pieces(data: Path, rate: int, seconds: float) -> Iterator[np.ndarray]:
 
 
 def without_search(recognizer: asr.Recognizer, clips: Sequence[np.ndarray], rate: int) -> float:
-    """Milliseconds of a call with a beam under which the search has nothing to do."""
+    """Return milliseconds of a call with a beam that leaves the search nothing to do."""
     idle = recognizer.with_settings(beam=1e-3)
     list(idle.recognize_all(clips[:1], rate=rate))
     started = time.process_time()
@@ -120,7 +120,7 @@ def without_search(recognizer: asr.Recognizer, clips: Sequence[np.ndarray], rate
 
 
 def milliseconds(since: float) -> float:
-    """From a moment until now."""
+    """Return the milliseconds since a time."""
     return 1000.0 * (time.process_time() - since)
 
 

@@ -1,12 +1,12 @@
-"""What a pass of training on sequences costs beside a search of the same utterances, on one core.
+"""Cost of a pass of sequence training compared with a search of the same utterances, on one core.
 
     python -m benchmarks.sequence_training [--model FILE --data DIR] [--utterances N]
 
-A pass scores every utterance, searches it, makes a lattice of what the search kept and sends the derivative of the
-expected accuracy back to the weights; so it can be no faster than scores and a search alone, which is the peer here:
-the same beam, limit and grammar, in the same run. Without --model the quickstart's corpus and a model of its size are
-made first (the extra `synth`), under --work-dir, where they stay. Prints seconds, microseconds a frame and the ratio
-of a pass to its peer, and the most memory that the process had; last the same as a JSON object.
+A pass scores and searches every utterance, builds its lattice and propagates the derivative of the expected accuracy to
+the weights. It must be slower than scoring and search alone, the peer here, with the same beam, limit and grammar in
+the same run. Without --model the quickstart's corpus and a model of its size are made first (the extra `synth`), in
+--work-dir, and reused later. Prints seconds, microseconds per frame and the ratio of a pass to its peer, and the peak
+memory of the process; last the same as a JSON object.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 max_active=MAX_ACTIVE,
             )
 
-    searched()  # functions are compiled or loaded
+    searched()  # warm-up: functions are compiled or loaded
     one_pass()
     found = {"search": processor_seconds(searched), "pass": processor_seconds(one_pass)}
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def speech(model: SpeechModel, data: Path, most: int) -> tuple[FrameTable, np.ndarray, StateGraph]:
-    """Frames of utterances whose words the model knows, their states, and a graph of the frequencies of the words."""
+    """Return frames and states of utterances with known words, and a graph of the word frequencies."""
     corpus, _ = trainable(read_data_directory(data), model.lexicon)
     corpus = corpus.subset([utterance.id for utterance in corpus.utterances[:most]])
     static, _ = extract_static(corpus, model.front_end.config)
@@ -95,7 +95,7 @@ def speech(model: SpeechModel, data: Path, most: int) -> tuple[FrameTable, np.nd
 
 
 def processor_seconds(work: Callable[[], None]) -> float:
-    """Of one call."""
+    """Return the CPU seconds of one call."""
     started = time.process_time()
     work()
     return time.process_time() - started

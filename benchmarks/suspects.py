@@ -1,10 +1,11 @@
-"""Of how many transcripts of small corpora training says that they are not those of their audio, right or wrong.
+"""Detection of wrong transcripts in small corpora by training: hits and false alarms.
 
     python -m benchmarks.suspects --data-dir DIR --work-dir W [--draws 4 5 6]
 
 DIR holds `fsdd` and `an4`. Each draw of a corpus is checked as `asr train` does it (mixtures by the defaults, then the
 stage `transcripts`) with its right transcripts, with those of 5 % exchanged in pairs, and with all in reversed order.
-Printed are the right ones named, the exchanged ones named, and whether the reversed corpus was told.
+Prints the number of correct transcripts reported, of exchanged ones reported, and whether the reversed corpus was
+detected.
 """
 
 import argparse
@@ -30,7 +31,7 @@ WRONG = 0.05
 
 @dataclass
 class Counts:
-    """What was named over the draws."""
+    """Reported transcripts over the draws."""
 
     right: int = 0
     right_named: int = 0
@@ -40,7 +41,7 @@ class Counts:
 
 
 def main() -> None:
-    """Draw, check, print."""
+    """Draw, check and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--work-dir", type=Path, required=True)
@@ -83,7 +84,7 @@ def _check(name: str, draw: int, given: argparse.Namespace, counts: Counts) -> N
 
 
 def _drawn(name: str, whole: DataDirectory, random: np.random.Generator) -> list[str]:
-    """A hundred utterances of AN4, or twenty digits each of four speakers."""
+    """Draw 100 utterances of AN4, or twenty digits each of four speakers."""
     names = [utterance.id for utterance in whole.utterances]
     if name == "an4":
         return sorted(random.choice(names, 100, replace=False).tolist())
@@ -96,7 +97,7 @@ def _drawn(name: str, whole: DataDirectory, random: np.random.Generator) -> list
 
 
 def _strings(whole: DataDirectory, folder: Path, draw: int) -> DataDirectory:
-    """A hundred strings of three to five digits by five speakers, with a breath of noise after each digit."""
+    """Make 100 strings of three to five digits by five speakers, with breath-like noise after each digit."""
     random = np.random.default_rng(draw)
     folder.mkdir(parents=True, exist_ok=True)
     utterances = []
@@ -120,7 +121,7 @@ def _strings(whole: DataDirectory, folder: Path, draw: int) -> DataDirectory:
 def _exchanged(
     right: Mapping[str, tuple[str, ...]], names: Iterable[str], random: np.random.Generator
 ) -> dict[str, tuple[str, ...]]:
-    """The transcripts with 5 % of them, an even number, exchanged in pairs that differ."""
+    """Exchange 5 % of the transcripts, an even number, in pairs that differ."""
     exchanged, free = dict(right), random.permutation(list(names)).tolist()
     for _ in range(max(1, round(len(free) * WRONG / 2))):
         one = free.pop(0)
@@ -133,7 +134,7 @@ def _exchanged(
 def _named(
     recipe: Recipe, name: str, dataset: Dataset, transcripts: Mapping[str, tuple[str, ...]], kind: str = "utterance"
 ) -> set[str]:
-    """Names of the suspects of one kind under these transcripts."""
+    """Return names of the suspects of one kind with these transcripts."""
     given = replace(dataset, transcripts=transcripts)
     mixtures = train_mixtures(recipe.context, name, given, complain=False)
     check = cross_fitted_check(recipe.context, given, mixtures)

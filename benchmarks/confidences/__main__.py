@@ -1,15 +1,15 @@
-"""How well confidences tell right words from wrong ones, and how much of the errors lattices could mend.
+"""Quality of word confidences, and the oracle error of lattices.
 
     python -m benchmarks.confidences --model FILE --data DIR [--fit DIR] [--grammar NAME|FILE] [--root DIR]
         [--lattice-beam B] [--pairs FILE]
 
-Speakers of DIR, a Kaldi data directory with transcripts, should be neither in training nor among those that the model
-was tuned on. Confidences are calibrated as the model says, or with --fit anew on the speech of another directory.
-Prints word errors of the best paths, of the words of least risk and of the best path of every lattice (the oracle);
-how large lattices are and what they cost; the area under the ROC curve of a word's being right, the expected
-calibration error (ten bins of equal width), and the normalized cross entropy of NIST, of posteriors and of confidences;
-last the same as a JSON object. --pairs adds the confidence of each word and whether it was right to a file, and --pool
-prints the figures of such a file.
+Speakers of DIR, a Kaldi data directory with transcripts, should be neither in training nor in the tuning data of the
+model. Confidences are calibrated by the model, or with --fit on the speech of another directory. The output has: word
+errors of the best paths, of the words of minimum risk and of the best path of every lattice (the oracle); sizes and
+costs of lattices; and measures of posteriors and confidences, followed by the same as a JSON object. The measures are
+the area under the ROC curve of correct words, the expected calibration error (ten bins of equal width) and NIST's
+normalized cross entropy. --pairs appends the confidence of each word and its correctness to a file, and --pool prints
+the figures of such a file.
 """
 
 import argparse
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def heard(
     model: SpeechModel, graph: StateGraph, data: Path, root: Path | None, beam: LatticeBeam | None
 ) -> tuple[Recognition, Mapping[str, tuple[str, ...]], float]:
-    """What is recognized in a data directory, its transcripts, and its seconds."""
+    """Return the recognition of a data directory, its transcripts, and its duration in seconds."""
     corpus = corpus_for(model, data, root)
     static, _ = static_frames(model, corpus, SerialWorkers())
     found = recognize(model, static, graph, lattice_beam=beam)
@@ -123,9 +123,9 @@ def heard(
 
 @dataclass(frozen=True)
 class Figures:
-    """How good confidences are: words, their share that is right, and the three measures.
+    """Quality of confidences: number of words, share of correct words, and the three measures.
 
-    Where all words are right or none is, there is nothing to tell apart: area and cross-entropy are nan.
+    If all words are correct or all are wrong, area and cross-entropy are nan.
     """
 
     words: int
@@ -135,16 +135,16 @@ class Figures:
     cross_entropy: float
 
     def rounded(self) -> dict[str, float | None]:
-        """By name, to four digits; None for nan."""
+        """Return the figures by name, to four digits; None for nan."""
         return {name: None if np.isnan(value) else round(float(value), 4) for name, value in vars(self).items()}
 
 
 def figures(confidences: np.ndarray, right: np.ndarray) -> Figures:
-    """Measure confidences (n,) of words that were right or not, bool (n,)."""
+    """Measure confidences (n,) of words with correctness bool (n,)."""
     order = np.argsort(confidences, kind="stable")
     rank = np.empty(len(order))
     _, inverse, counts = np.unique(confidences[order], return_inverse=True, return_counts=True)
-    rank[order] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # of equal ones the mean
+    rank[order] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # mean rank of ties
     n_right, n_wrong = int(right.sum()), int((~right).sum())
     different = n_right > 0 and n_wrong > 0
     auc = (rank[right].sum() - n_right * (n_right + 1) / 2) / (n_right * n_wrong) if different else np.nan

@@ -1,1 +1,1 @@
-"""What decoding graphs and the search through them cost."""
+"""Cost of decoding graphs and of the search in them."""

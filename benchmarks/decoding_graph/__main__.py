@@ -1,13 +1,13 @@
-"""What the graph of a grammar and the search through it cost, beside the graph in which nothing below phones is shared.
+"""Cost of a grammar's graph and of the search in it, compared with a graph without sharing below phones.
 
     python -m benchmarks.decoding_graph --model FILE --data DIR [--grammar NAME|FILE ...] [--lexicon FILE]
         [--beam X ...] [--max-active N ...] [--utterances N] [--shared-only]
 
-DIR is a Kaldi data directory with transcripts; without --grammar the model's own is taken, and without --lexicon its
-lexicon. Each graph is made in a process of its own. Prints for every grammar the sizes of both graphs, the seconds that
-making them took and the most memory that the process had (grammar and libraries included), and for every beam and limit
-(the model's own by default; a limit of 0 is none) word errors and seconds of search for a second of speech, one core,
-scoring of the frames left out; last the same as a JSON object.
+DIR is a Kaldi data directory with transcripts; the defaults of --grammar and --lexicon are the model's own. Each graph
+is made in a separate process. For every grammar, prints the sizes of both graphs, the seconds of compilation and the
+peak memory of the process (grammar and libraries included). For every beam and limit (default: the model's own; 0 means
+no limit), prints word errors and the real-time factor of the search on one core, without frame scoring. The last output
+is the same as a JSON object.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from benchmarks.decoding_graph.making import COMPILERS, Made, making, opened  # 
 from discriminants.parallel.workers import SerialWorkers  # noqa: E402
 
 Speech = tuple[dict[str, np.ndarray], dict[str, tuple[str, ...]], float]
-"""State scores and transcript of every utterance, and the seconds of them all."""
+"""State scores and transcript of every utterance, and their total duration in seconds."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def sizes(made: Mapping[str, Made]) -> dict[str, dict[str, float]]:
-    """Print what the graphs of a grammar are and what making them took, and return it."""
+    """Print and return sizes and costs of the graphs of a grammar."""
     found = {}
     print("graph         nodes       arcs     jumps  seconds      MB")
     for kind, (graph, seconds, memory) in made.items():
@@ -105,8 +105,8 @@ def rows(
 
 
 def scored(model: SpeechModel, data: Path, most: int | None, graph: StateGraph) -> Speech:
-    """State scores and transcript of every utterance, and how many seconds they last; maps of speakers, where the model
-    wants them, are those under the graph.
+    """Return state scores and transcript of every utterance, and their total duration in seconds. Speaker transforms,
+    if the model uses them, are estimated with the graph.
     """
     corpus = corpus_for(model, data, None)
     step = max(1, -(-len(corpus.utterances) // most)) if most else 1
@@ -122,10 +122,10 @@ def scored(model: SpeechModel, data: Path, most: int | None, graph: StateGraph) 
 def searched(
     model: SpeechModel, graph: StateGraph, search: SearchSettings, scores: dict[str, np.ndarray]
 ) -> tuple[dict[str, list[str]], float]:
-    """Words of every utterance, and seconds of the processor."""
+    """Return the words of every utterance, and CPU seconds."""
     search_words(
         model.hmm, next(iter(scores.values())), graph, search
-    )  # what is compiled or first touched does not count
+    )  # warm-up: compilation and first memory access do not count
     started = time.process_time()
     words = {
         name: [segment.label for segment in search_words(model.hmm, own, graph, search) or ()]

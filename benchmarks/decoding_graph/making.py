@@ -1,4 +1,4 @@
-"""Graphs made in processes of their own, whose time and memory are theirs alone."""
+"""Graph compilation in separate processes, to measure time and memory."""
 
 import multiprocessing
 import resource
@@ -17,11 +17,11 @@ from benchmarks.decoding_graph.unshared import unshared_graph
 
 COMPILERS = {"unshared": unshared_graph, "shared": compile_graph}
 Made = tuple[StateGraph, float, float]
-"""A graph, the seconds that making it took and the peak memory of its process in MB."""
+"""A graph, its compilation time in seconds and the peak memory of its process in MB."""
 
 
 def opened(model: Path, lexicon: Path | None) -> SpeechModel:
-    """The model, with another lexicon if one is given; words with phones that it lacks are left out."""
+    """Load the model, optionally with another lexicon; words with phones unknown to the model are dropped."""
     loaded = load_model(model)
     if lexicon is None:
         return loaded
@@ -32,7 +32,7 @@ def opened(model: Path, lexicon: Path | None) -> SpeechModel:
 
 
 def making(kind: str, model: Path, lexicon: Path | None, grammar: str | None) -> Made:
-    """One of the `COMPILERS` at work on the grammar that `asr decode` would make of `grammar`."""
+    """Run one of the `COMPILERS` on the grammar that `asr decode` would use for `grammar`."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         return process.submit(_make, kind, model, lexicon, grammar).result()
 

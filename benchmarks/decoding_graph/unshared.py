@@ -1,4 +1,4 @@
-"""The graph of a grammar as it would be if nothing below the phone were shared: the peer, and the tests' oracle."""
+"""Graph of a grammar without sharing below phones: the peer, and the reference of the tests."""
 
 import kaldifst
 
@@ -11,7 +11,9 @@ from asr.lexicon import Lexicon
 
 
 def unshared_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> StateGraph:
-    """What `compile_graph` makes, arc by arc: every phone with units of its own, and no pause as an epsilon."""
+    """Build the graph of `compile_graph` arc by arc: every phone has its own units, and the pause-free path is an
+    epsilon.
+    """
     labels = InputLabels(topology)
     fst = compose(_with_epsilons(lexicon_transducer(lexicon, grammar, topology, labels), labels.no_pause), grammar)
     builder = StateGraphBuilder(grammar.words)
@@ -33,7 +35,7 @@ def unshared_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> St
 
 
 def _with_epsilons(fst: kaldifst.StdVectorFst, label: int) -> kaldifst.StdVectorFst:
-    """A copy in which `label` reads nothing."""
+    """Return a copy in which `label` is an epsilon input."""
     copy = kaldifst.StdVectorFst()
     for _ in range(fst.num_states):
         copy.add_state()

@@ -1,1 +1,1 @@
-"""Speed, memory and error of the sparse kernel learners beside named peers, in one run."""
+"""Speed, memory and error of the sparse kernel learners compared with named peers, in one run."""

@@ -1,12 +1,12 @@
-"""Fit time, prediction time, memory and test error of the sparse learners beside scikit-learn's.
+"""Fit time, prediction time, memory and test error of the sparse learners, compared with scikit-learn's.
 
     python -m benchmarks.learners [--data-dir ../shared/data/ml] [--only letter usps selection fisher] [--quick]
 
-Each learner runs in a process of its own. Memory is what that process held at most beyond what it held before the
-fit. Times of several threads are wall-clock times. The sets letter, usps, a9a and shuttle need --data-dir; `selection`
-(products of columns against modified Gram-Schmidt over stored columns), `memory` and `fisher` (the path of the kernel
-Fisher discriminant over its penalty, its greedy form, its descent) make their own data. `--choose`
-runs the cross-validation that the settings come from.
+Each learner runs in a separate process. Memory is the peak of that process minus its memory before the fit. Times of
+several threads are wall-clock times. The sets letter, usps, a9a and shuttle need --data-dir; `selection` (products of
+columns against modified Gram-Schmidt over stored columns), `memory` and `fisher` (the path of the kernel Fisher
+discriminant over its penalty, its greedy form, its descent) generate their data. `--choose` runs the cross-validation
+that chose the settings.
 """
 
 import argparse
@@ -36,13 +36,13 @@ _PATH, _PATH_QUICK = {"n_samples": 3000, "n_penalties": 30}, {"n_samples": 300, 
 _GREEDY = {"n_samples": 20_000, "n_candidates": 2000, "n_centers": 1000}
 _GREEDY_QUICK = {"n_samples": 1500, "n_candidates": 200, "n_centers": 60}
 _DESCENT, _DESCENT_QUICK = {"n_samples": 20_000}, {"n_samples": 1500}
-_MAX_FITS = 3  # that the path over the penalty may take
-_WIDTH = 112  # of tables in a file or a pipe
+_MAX_FITS = 3  # time limit of the penalty path, in fits
+_WIDTH = 112  # width of tables in a file or a pipe
 _QUICK_SIZES = [1500, 500]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the parts asked for and print."""
+    """Run the selected parts and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, help="folder of the benchmark sets")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (default: all)")
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def print_run(console: Console, wanted: Sequence[str], found: argparse.Namespace) -> None:
-    """Run each part, print its table, and at the end what was required."""
+    """Run each part, print its table, and at the end the requirements."""
     requirements: list[report.Requirement] = []
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as progress:
@@ -98,7 +98,7 @@ def _learners(progress: Progress, name: str, found: argparse.Namespace) -> list[
         sizes = _QUICK_SIZES if found.quick else None
         try:
             rows[method] = run_child("learner", {**question, "sizes": sizes}, found.threads)
-        except RuntimeError as error:  # one that fails must not lose the others
+        except RuntimeError as error:  # a failed part must not stop the others
             progress.console.print(f"left out: {error}", markup=False)
         progress.advance(task)
     progress.remove_task(task)
@@ -181,7 +181,7 @@ def _fisher(progress: Progress, found: argparse.Namespace) -> list[report.Requir
 
 
 def _possible(console: Console, only: Sequence[str], folder: Path | None) -> list[str]:
-    """The parts for which there are data."""
+    """Return the parts with available data."""
     if folder is not None and folder.is_dir():
         return list(only)
     skipped = [name for name in only if name in SETTINGS]
@@ -192,7 +192,7 @@ def _possible(console: Console, only: Sequence[str], folder: Path | None) -> lis
 
 
 def _cores() -> list[int]:
-    """Cores that this process may use."""
+    """Return the cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))

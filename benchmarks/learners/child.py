@@ -1,4 +1,4 @@
-"""One task in a process of its own, so that neither memory nor caches of another learner are in its figures."""
+"""One task in a separate process, so that memory and caches of other learners do not affect it."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def run_child(task: str, arguments: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Run a task of `benchmarks.learners.tasks` with that many BLAS threads.
+    """Run a task of `benchmarks.learners.tasks` with `threads` BLAS threads.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How the settings were chosen: cross-validation on the training samples."""
+"""Choice of the settings by cross-validation on the training samples."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -15,7 +15,7 @@ from benchmarks.learners.methods import Method
 from benchmarks.learners.settings import OURS, SETTINGS
 
 _FOLDS = 3
-_MAX_SAMPLES = 12_000  # for peers whose time grows with the square of the samples
+_MAX_SAMPLES = 12_000  # for peers with quadratic time in the number of samples
 _GAMMAS: dict[str, tuple[float, ...]] = {
     "letter": (1.0, 2.0, 4.0),
     "usps": (1 / 256, 1 / 128, 1 / 64),
@@ -33,7 +33,7 @@ _ALPHAS = (0.001, 0.01, 0.1, 1.0)
 
 
 def grid(name: str, method: str) -> list[dict[str, float]]:
-    """Settings to try; what is not named stays as it is."""
+    """Return the candidate settings; other parameters keep their values."""
     gammas = _GAMMAS[name]
     if method == "svc":
         return [{"gamma": gamma, "C": C} for gamma, C in product(gammas, _C[name])]
@@ -45,7 +45,7 @@ def grid(name: str, method: str) -> list[dict[str, float]]:
 
 
 def choose(folder: Path, name: str, methods: Sequence[str], console: Console, *, quick: bool = False) -> dict[str, Any]:
-    """Print the cross-validated error of every setting, the least first, and give the best of each method."""
+    """Print the cross-validated error of every setting, smallest first, and return the best of each method."""
     split = load(folder, name)
     best: dict[str, Any] = {}
     for method in methods:

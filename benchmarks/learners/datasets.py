@@ -1,4 +1,4 @@
-"""The four sets with a split of their own, scaled as in `settings`, and synthetic ones for tests and streams."""
+"""The four sets with a fixed split, scaled as in `settings`, and synthetic ones for tests and streams."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +18,17 @@ class Split:
     y_test: np.ndarray
 
     def part(self, n_train: int, n_test: int) -> "Split":
-        """The first training and test samples; classes that the training part lacks leave the test part."""
+        """Return the first training and test samples; classes missing in training are removed from the test part."""
         X_test, y_test = self.X_test[:n_test], self.y_test[:n_test]
         known = np.isin(y_test, self.y[:n_train])
         return Split(self.X[:n_train], self.y[:n_train], X_test[known], y_test[known])
 
 
 def load(folder: Path, name: str) -> Split:
-    """One of `NAMES`.
+    """Load one of `NAMES`.
 
-    Letter (0 to 15) goes to [-1, 1], USPS and a9a stay as they are, shuttle is scaled to mean zero and variance
-    one over the training samples.
+    Letter (0 to 15) is scaled to [-1, 1], USPS and a9a are not scaled, shuttle is scaled to mean zero and variance one
+    over the training samples.
     """
     with np.load(folder / ("large" if name in ("a9a", "shuttle") else ".") / f"{name}.npz", allow_pickle=False) as file:
         X, X_test = (file[f"x_{part}"].astype(np.float64) for part in ("train", "test"))
@@ -43,7 +43,7 @@ def load(folder: Path, name: str) -> Split:
 
 
 def clusters(n_samples: int, n_features: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Three overlapping Gaussian clusters a class, float32, the same for every seed; class numbers."""
+    """Draw three overlapping Gaussian clusters per class, float32, with equal centres for all seeds; class numbers."""
     centers = np.random.default_rng(0).standard_normal((n_classes, 3, n_features), dtype=np.float32)
     random = np.random.default_rng(seed)
     y = random.integers(n_classes, size=n_samples)

@@ -8,13 +8,13 @@ _STATM = Path("/proc/self/statm")
 
 
 def peak_bytes() -> int:
-    """The most that this process has held so far."""
+    """Return the peak memory of this process so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def current_bytes() -> int:
-    """What it holds now; the peak where the system does not say."""
+    """Return the current memory; the peak if the system does not report it."""
     if not _STATM.exists():
         return peak_bytes()
     return int(_STATM.read_text(encoding="ascii").split()[1]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""The learners and their peers behind one face: `inputs`, `fit`, `predict`, and kernel evaluations a prediction."""
+"""Learners and peers with a common interface: `inputs`, `fit`, `predict`, and kernel evaluations per prediction."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -15,10 +15,10 @@ from sklearn.svm import SVC
 from benchmarks.learners.settings import KERNEL_RIDGE_SAMPLES, OURS
 from discriminants import KRLSClassifier, NPDClassifier, OROLSClassifier
 
-_CACHE_MEGABYTES = 1000  # of kernel rows kept by SVC, five times its default
+_CACHE_MEGABYTES = 1000  # cache of kernel rows of SVC, five times its default
 _SMALL = {"n_centers": 100, "n_candidates": 200, "max_centers": 100, "n_components": 100, "n_columns": 200, "atoms": 40}
 
-# All centres, and the largest output wins, as with the peers.
+# All centres, and the largest output decides, as with the peers.
 _SELECTING: Mapping[str, Any] = {"criterion": None, "posterior": "gaussian", "random_state": 0}
 
 
@@ -30,9 +30,9 @@ class Method:
     method : str
         A key of `settings.LABELS`.
     parameters : mapping
-        Its settings for a data set.
+        Settings for a data set.
     small : bool
-        With sizes for a quick run.
+        Use sizes for a quick run.
     """
 
     def __init__(self, method: str, parameters: Mapping[str, Any], *, small: bool = False) -> None:
@@ -41,7 +41,7 @@ class Method:
         self.estimator = _ESTIMATORS[method](**{**parameters, **sizes})
 
     def inputs(self, X: np.ndarray) -> np.ndarray:
-        """Samples in the float type that serves the method best."""
+        """Return samples in the fastest float type for the method."""
         return np.ascontiguousarray(X, dtype=self.dtype)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
@@ -53,7 +53,7 @@ class Method:
         return found
 
     def evaluations(self) -> int:
-        """Kernel evaluations for one prediction."""
+        """Return the number of kernel evaluations for one prediction."""
         estimator = self.estimator
         if isinstance(estimator, SVC):
             return int(estimator.support_.shape[0])
@@ -63,7 +63,7 @@ class Method:
 
 
 class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
-    """scikit-learn's KernelRidge on +-1 targets, one a class; the largest output wins."""
+    """scikit-learn's KernelRidge on +-1 targets, one per class; the largest output decides."""
 
     def __init__(self, gamma: float, alpha: float, max_samples: int = KERNEL_RIDGE_SAMPLES) -> None:
         self.gamma = gamma
@@ -83,8 +83,8 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
 
 
 class MatchingPursuitClassifier(ClassifierMixin, BaseEstimator):
-    """scikit-learn's OrthogonalMatchingPursuit over kernel columns of random training samples, on +-1 targets: each
-    class chooses `atoms` columns of its own.
+    """scikit-learn's OrthogonalMatchingPursuit over kernel columns of random training samples, on +-1 targets. Each
+    class chooses its own `atoms` columns.
     """
 
     def __init__(self, gamma: float, n_columns: int, atoms: int) -> None:
@@ -109,7 +109,7 @@ class MatchingPursuitClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _sample(n_samples: int, size: int) -> np.ndarray:
-    """Row numbers, ascending, at most `size`."""
+    """Return ascending row numbers, at most `size`."""
     if n_samples <= size:
         return np.arange(n_samples)
     return np.sort(np.random.default_rng(0).choice(n_samples, size, replace=False))

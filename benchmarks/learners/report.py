@@ -1,4 +1,4 @@
-"""Tables and the final lines that say what was required and what was reached."""
+"""Tables and the final lines with requirements and results."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Requirement:
-    """A measured number beside its limit."""
+    """A measured number and its limit."""
 
     text: str
     value: float
@@ -23,18 +23,18 @@ class Requirement:
 
     @property
     def reached(self) -> bool:
-        """Whether the number is on the right side."""
+        """Whether the number satisfies the limit."""
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     def line(self) -> str:
-        """One line for the end of the run."""
+        """Return one line for the end of the run."""
         side = "at least" if self.at_least else "at most"
         word = "PASS" if self.reached else "FAIL"
         return f"{word}  {self.text}: {_short(self.value)}{self.unit}, required {side} {_short(self.limit)}{self.unit}"
 
 
 def learner_table(name: str, rows: dict[str, Row], threads: int) -> Table:
-    """All methods on one set; the ratios are SVC's time over the method's."""
+    """Return the table of all methods on one set; the ratios are SVC's time divided by the method's."""
     table = Table(title=f"{name}: {threads} BLAS thread{'s' if threads > 1 else ''} (SVC's own code uses one)")
     table.add_column("method", no_wrap=True)
     for column in ("test error %", "kernels / sample", "fit s", "SVC / fit", "predict s", "SVC / predict", "memory MB"):
@@ -59,7 +59,7 @@ def learner_table(name: str, rows: dict[str, Row], threads: int) -> Table:
 
 
 def learner_requirements(name: str, rows: dict[str, Row]) -> list[Requirement]:
-    """OROLS against SVC where the project promises something."""
+    """Return the requirements on OROLS compared with SVC."""
     if name not in ("letter", "usps") or not {"orols", "svc"} <= rows.keys():
         return []
     ours, svc = rows["orols"], rows["svc"]
@@ -76,7 +76,7 @@ def learner_requirements(name: str, rows: dict[str, Row]) -> list[Requirement]:
 
 
 def selection_table(sizes: dict[str, int], row: Row, threads: int) -> Table:
-    """The Gram form beside modified Gram-Schmidt."""
+    """Return the table of the Gram form and modified Gram-Schmidt."""
     table = Table(
         title=f"Selection: N = {sizes['n_samples']:,}, P = {sizes['n_candidates']:,}, m = {row['n_centers']:,}, "
         f"d = 40, 10 targets, {threads} BLAS threads"
@@ -93,7 +93,7 @@ def selection_table(sizes: dict[str, int], row: Row, threads: int) -> Table:
 def fisher_table(
     path: dict[str, int], greedy: dict[str, int], descent: dict[str, int], rows: dict[str, Row], threads: int
 ) -> Table:
-    """The dense discriminant and its path, the greedy one beside OROLS, and the one by descent."""
+    """Return the table of the dense discriminant and its path, the greedy one and OROLS, and the one by descent."""
     table = Table(title=f"Kernel Fisher discriminants, {threads} BLAS threads")
     table.add_column("task")
     table.add_column("seconds", justify="right")
@@ -119,7 +119,7 @@ def fisher_table(
 
 
 def memory_table(rows: dict[str, Row]) -> Table:
-    """Peaks of whole processes, interpreter and libraries included."""
+    """Return peak memory of whole processes, interpreter and libraries included."""
     table = Table(title="Peak memory of the whole process")
     table.add_column("task")
     for column in ("centres", "seconds", "peak MB", "limit MB"):
@@ -133,7 +133,7 @@ def memory_table(rows: dict[str, Row]) -> Table:
 
 
 def print_requirements(console: Console, requirements: list[Requirement], *, quick: bool) -> None:
-    """The last lines of a run."""
+    """Print the last lines of a run."""
     console.print("\nQuick run: small sizes, the figures say nothing." if quick else "\nRequired and reached:")
     for requirement in requirements:
         console.print(
@@ -142,5 +142,5 @@ def print_requirements(console: Console, requirements: list[Requirement], *, qui
 
 
 def _short(number: float) -> str:
-    """Three digits, or all those before the point."""
+    """Format with three digits, or all digits before the point."""
     return f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"

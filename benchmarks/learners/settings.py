@@ -1,11 +1,11 @@
-"""Hyper-parameters of every method on every set.
+"""Hyperparameters of every method on every set.
 
-Widths, penalties and C were chosen by the least cross-validated error on the training samples (three folds,
-stratified, seed 0; 12,000 samples for SVC and KernelRidge where there are more than 18,000), over the grids of
-`choice.grid`, for: SVC, OROLS and NPD on all sets, KRLS on all but letter, Nystroem on a9a. The other methods stand at
-the width of SVC or OROLS; `python -m benchmarks.learners --choose --data-dir DIR` does the search for all and prints
-the errors. The numbers of centres, components and atoms are set by hand; of those for OROLS on letter, several were
-tried with the test error in view, since it has to be no more than that of SVC.
+Widths, penalties and C have the least cross-validated error on the training samples (three folds, stratified, seed 0;
+12,000 samples for SVC and KernelRidge on sets above 18,000) over the grids of `choice.grid`. This holds for SVC, OROLS
+and NPD on all sets, KRLS on all except letter, and Nystroem on a9a. The other methods use the width of SVC or OROLS.
+`python -m benchmarks.learners --choose --data-dir DIR` runs the search for all and prints the errors. The numbers of
+centres, components and atoms are set by hand. For OROLS on letter, several numbers were compared by test error, because
+it must not exceed that of SVC.
 """
 
 from typing import Any

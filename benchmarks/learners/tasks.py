@@ -1,4 +1,4 @@
-"""What a child process does; every task gives numbers that can be written as JSON."""
+"""Tasks of a child process, which return numbers for JSON."""
 
 import statistics
 import time
@@ -21,11 +21,13 @@ from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
 from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import GaussianKernel
 
-_WARM_UP = 300  # samples of the fit before the clock starts: compiled code is loaded then
+_WARM_UP = 300  # samples of the warm-up fit, which loads compiled code
 
 
 def learner(data_dir: str, data: str, method: str, sizes: list[int] | None) -> dict[str, Any]:
-    """Fit and predict one method on one set; seconds, bytes above those held before the fit, test error in %."""
+    """Fit and predict with one method on one set; seconds, bytes in addition to those before the fit, test error in
+    %.
+    """
     split = load(Path(data_dir), data)
     if sizes:
         split = split.part(sizes[0], sizes[1])
@@ -79,7 +81,7 @@ def selection(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, An
 
 
 def orols_memory(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
-    """The whole process's peak while a shared dictionary is fitted, ten classes, 40 features, float32."""
+    """Measure the whole process's peak while fitting with a shared dictionary, ten classes, 40 features, float32."""
     X, y = clusters(n_samples, 40, 10, seed=3)
     model = OROLSClassifier(n_centers, n_candidates=n_candidates, tol=0.0, criterion=None, random_state=0)
     seconds = timed(lambda: model.fit(X, y))
@@ -87,7 +89,7 @@ def orols_memory(n_samples: int, n_candidates: int, n_centers: int) -> dict[str,
 
 
 def krls_memory(n_samples: int, chunk: int, max_centers: int) -> dict[str, Any]:
-    """The whole process's peak while a stream that is made chunk by chunk is learnt, ten classes, 40 features."""
+    """Measure the whole process's peak while fitting to a stream in chunks, ten classes, 40 features."""
     model = KRLSClassifier(nu=0.1, max_centers=max_centers, sigma=4.0)
     seconds = 0.0
     for start in range(0, n_samples, chunk):
@@ -99,8 +101,8 @@ def krls_memory(n_samples: int, chunk: int, max_centers: int) -> dict[str, Any]:
 
 
 def kfd_path(n_samples: int, n_penalties: int) -> dict[str, Any]:
-    """Fits of the dense discriminant, with mu given and by the defaults, which choose it and leave samples out for the
-    posteriors, and its leave-one-out outputs under many penalties; 40 features.
+    """Fit the dense discriminant with given mu and with the defaults, which choose mu and use leave-one-out posteriors,
+    and compute leave-one-out outputs for many penalties; 40 features.
     """
     X, y = clusters(n_samples, 40, 2, seed=4)
     X = X.astype(np.float64)
@@ -117,7 +119,7 @@ def kfd_path(n_samples: int, n_penalties: int) -> dict[str, Any]:
 
 
 def descent_memory(n_samples: int) -> dict[str, Any]:
-    """The whole process's peak while a discriminant is fitted by coordinate descent, ten classes, 40 features."""
+    """Measure the whole process's peak while fitting a discriminant by coordinate descent, ten classes, 40 features."""
     X, y = clusters(n_samples, 40, 10, seed=5)
     model = KFDClassifier(sigma=4.0, regularization=1.0, penalty="kernel", solver="coordinate_descent")
     seconds = timed(lambda: model.fit(X, y))
@@ -125,13 +127,13 @@ def descent_memory(n_samples: int) -> dict[str, Any]:
 
 
 def greedy(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
-    """Sparse greedy KFD and OROLS with as many centres over as many candidates, ten classes, 40 features."""
+    """Fit sparse greedy KFD and OROLS with equal numbers of centres and candidates, ten classes, 40 features."""
     X, y = clusters(n_samples, 40, 10, seed=6)
     common: dict[str, Any] = {"n_candidates": n_candidates, "tol": 0.0, "random_state": 0}
     found: dict[str, Any] = {}
     for name, model in (
         ("orols", OROLSClassifier(n_centers, max_condition=1e12, criterion=None, **common)),
-        # Posteriors from outputs of the training samples, as OROLS has them; by default they are left out.
+        # Posteriors from training outputs, as in OROLS; the default is leave-one-out.
         ("greedy", SparseGreedyKFDClassifier(n_centers, regularization=0.03, calibrate_on="training", **common)),
     ):
         model.set_params(n_centers=10).fit(X[:_WARM_UP], y[:_WARM_UP])
@@ -142,7 +144,7 @@ def greedy(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
 
 
 def timed(action: Callable[[], object]) -> float:
-    """Seconds that an action takes."""
+    """Return the seconds that an action takes."""
     start = time.perf_counter()
     action()
     return time.perf_counter() - start

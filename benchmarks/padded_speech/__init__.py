@@ -1,1 +1,1 @@
-"""Recordings that are half silence: what padding does to alignments and word error rates."""
+"""Effect of padding with silence on alignments and word error rates."""

@@ -1,15 +1,16 @@
-"""What silence around and between words does to training: the same recordings without and with padding.
+"""Effect of silence around and between words on training: the same recordings without and with padding.
 
     python -m benchmarks.padded_speech --data-dir DIR --work-dir W
 
 DIR holds `fsdd`, `speechocean762` and `noise_esc10`. Digits are joined to strings of three to six; sentences are cut
-between their words; one to three seconds of a noise clip at -50 to -35 dB of full scale are laid before, after and
-between the pieces. Systems are trained and tested on the plain and on the padded recordings, under every flat start
-asked for, by the defaults of `asr train`: digits leave one speaker out for the test and another for scale and penalty,
-sentences have their own `dev` and `test`. Models of the one are tested on the other kind too. Printed are word error
-rates, the share of noise that was laid into the training recordings, the same with the silence of the plain alignment,
-the aligned share of silence, and how many phone boundaries of the padded recordings lie within 20 ms of those of the
-plain ones; last, one JSON line. Stages that are whole are not done again.
+between their words. One to three seconds of a noise clip at -50 to -35 dB of full scale are inserted before, after and
+between the pieces. Systems are trained and tested on the plain and on the padded recordings, with every selected flat
+start and the defaults of `asr train`. For digits, one speaker is held out for the test and another for scale and
+penalty; sentences have their own `dev` and `test`. Models are also tested on the other kind of recordings.
+
+Prints word error rates, the share of inserted noise in the training recordings, the same including the silence of the
+plain alignment, and the aligned share of silence. Also prints how many phone boundaries of the padded recordings are
+within 20 ms of those of the plain ones, and last one JSON line. Finished stages are not repeated.
 """
 
 import argparse
@@ -53,7 +54,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Run what is asked for and print."""
+    """Run the selected experiments and print."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.padded_speech",
         description=__doc__,
@@ -90,7 +91,7 @@ def _trials(corpus: str, data: Path, work: Path, options: Options, jobs: int) ->
     folder, config = ("fsdd", DIGITS) if corpus == "fsdd" else ("speechocean762", SENTENCES)
     lexicon = read_lexicon(data / folder / "lexicon.txt")
     if corpus == "speechocean":
-        variants = lexicon.pronunciations.items()  # without stress, as in the recipe
+        variants = lexicon.pronunciations.items()  # without stress marks, as in the recipe
         folded = {word: tuple(tuple(map(without_stress, phones)) for phones in own) for word, own in variants}
         lexicon = Lexicon(folded, lexicon.source)
     settings = {
@@ -110,7 +111,7 @@ def _trials(corpus: str, data: Path, work: Path, options: Options, jobs: int) ->
 
 
 def _rows(trials: Sequence[Trial]) -> list[Row]:
-    """A row for every corpus, start and system, pooled over folds and seeds."""
+    """Return a row for every corpus, start and system, pooled over folds and seeds."""
     rows: list[Row] = []
     for corpus, start in dict.fromkeys((trial.corpus, trial.start) for trial in trials):
         own = [trial for trial in trials if (trial.corpus, trial.start) == (corpus, start)]
@@ -118,7 +119,7 @@ def _rows(trials: Sequence[Trial]) -> list[Row]:
         for number, system in enumerate(systems):
             row: Row = {"corpus": corpus, "start": start, "system": system}
             for condition in own[0].decoded:
-                # Seeds join other strings under the same names, so they are scored apart.
+                # Seeds join different strings under the same names, so they are scored separately.
                 reports = [pool([trial.decoded[condition][number]])[0] for trial in own]
                 row[f"words {condition}"] = sum(report.words for report in reports)
                 row[f"errors {condition}"] = sum(report.errors for report in reports)

@@ -1,4 +1,4 @@
-"""The corpora that are padded: digits joined to strings, and sentences cut between their words."""
+"""Corpora for padding: digits joined to strings, and sentences cut between their words."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ FEWEST, MOST = 3, 6  # digits in a string
 
 
 def digit_strings(corpus: DataDirectory, *, rate: int, seed: int, share: float = 1.0) -> list[Recording]:
-    """Every recording of a digit once, joined by speaker, in drawn order, to strings of three to six.
+    """Join every recording of a digit once, by speaker in random order, to strings of three to six.
 
-    `share` is the part of the strings that is kept.
+    `share` is the fraction of the strings that is kept.
     """
     random = np.random.default_rng(seed)
     strings = []
@@ -42,9 +42,9 @@ def digit_strings(corpus: DataDirectory, *, rate: int, seed: int, share: float =
 
 
 def cut_between_words(corpus: DataDirectory, words: Mapping[str, Sequence[CtmRow]], *, rate: int) -> list[Recording]:
-    """Sentences in pieces of one word each, cut halfway between one word's end and the next one's beginning.
+    """Cut sentences into pieces of one word each, halfway between the end of a word and the start of the next.
 
-    `words` are the aligned words of an utterance; one that has none is left out.
+    `words` are the aligned words of an utterance; utterances without words are dropped.
     """
     recordings = []
     for utterance in corpus.utterances:
@@ -60,19 +60,19 @@ def cut_between_words(corpus: DataDirectory, words: Mapping[str, Sequence[CtmRow
 
 
 def samples_of(utterance: Utterance, rate: int) -> np.ndarray:
-    """All samples of an utterance, float32 (n,)."""
+    """Read all samples of an utterance, float32 (n,)."""
     return read_audio(utterance.source, rate=rate, start=utterance.start, end=utterance.end)
 
 
 def levelled(recording: Recording, decibels: float) -> Recording:
-    """The recording with a mean power of so many decibels of full scale."""
+    """Scale the recording to a mean power of `decibels` relative to full scale."""
     power = float(np.mean(np.square(recording.plain(), dtype=np.float64)))
     gain = np.float32(FULL_SCALE * 10.0 ** (decibels / 20.0) / max(1e-9, power**0.5))
     return replace(recording, pieces=tuple(gain * piece for piece in recording.pieces))
 
 
 def write_corpora(directory: Path, recordings: Sequence[Recording], noise: NoiseClips, *, rate: int, seed: int) -> None:
-    """Write data directories `plain` and `padded` with their audio, and `places.json`: where the pieces lie."""
+    """Write data directories `plain` and `padded` with audio, and `places.json` with the positions of the pieces."""
     places = {}
     utterances: dict[str, list[Utterance]] = {"plain": [], "padded": []}
     for recording in recordings:
@@ -90,6 +90,6 @@ def write_corpora(directory: Path, recordings: Sequence[Recording], noise: Noise
 
 
 def read_places(directory: Path) -> dict[str, Padded]:
-    """What `write_corpora` wrote of the pieces' places."""
+    """Read the positions of the pieces written by `write_corpora`."""
     values = json.loads((directory / "places.json").read_text(encoding="utf-8"))
     return {name: Padded.from_places(place) for name, place in values.items()}

@@ -1,4 +1,4 @@
-"""Systems trained and tested on plain and on padded recordings, under one flat start or another."""
+"""Systems trained and tested on plain and on padded recordings, with different flat starts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,12 +32,12 @@ from benchmarks.padded_speech.padding import Padded, Recording
 
 CONDITIONS = ("plain", "padded")
 CROSSED = {"plain": "padded", "padded": "plain"}
-"""What else the models of each are tested on."""
+"""The other condition on which models are tested."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is compared."""
+    """Settings of the comparison."""
 
     starts: Sequence[str]
     seeds: Sequence[int]
@@ -49,10 +49,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Trial:
-    """One fold under one start: what every system decoded by condition, and how the padded alignment agrees.
+    """One fold with one start: decoding results by system and condition, and agreement of the padded alignment.
 
-    The conditions are "plain" and "padded", and "plain to padded" and "padded to plain" for models of the one that are
-    tested on the other.
+    The conditions are "plain" and "padded", and "plain to padded" and "padded to plain" for models tested on the other
+    condition.
     """
 
     corpus: str
@@ -63,7 +63,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Fold:
-    """Training, development and test material of one condition."""
+    """Training, development and test data of one condition."""
 
     train: Dataset
     dev: Dataset
@@ -71,7 +71,7 @@ class Fold:
 
 
 def digit_trials(context: TrainingContext, data: Path, options: Options) -> Iterator[Trial]:
-    """Strings of digits: in every fold one speaker is tested and the next one tunes."""
+    """Run digit strings: every fold tests one speaker and tunes on the next one."""
     config = context.config.features
     corpus = read_data_directory(data / "fsdd" / "train")
     noise = read_noise(data / "noise_esc10")
@@ -96,7 +96,7 @@ def digit_trials(context: TrainingContext, data: Path, options: Options) -> Iter
 
 
 def sentence_trials(context: TrainingContext, data: Path, options: Options) -> Iterator[Trial]:
-    """Sentences, cut between the words of an alignment by mixtures trained on them."""
+    """Run sentences, cut between the words of an alignment by mixtures trained on them."""
     config = context.config.features
     root = data / "speechocean762"
     noise = read_noise(data / "noise_esc10")
@@ -178,7 +178,7 @@ def _mixtures(systems: Sequence[System]) -> System:
 def _corpora(
     context: TrainingContext, name: str, recordings: Sequence[Recording], noise: NoiseClips, options: Options, seed: int
 ) -> tuple[dict[str, Dataset], dict[str, Padded]]:
-    """Dataset of both conditions, and where the pieces of the padded recordings lie."""
+    """Return the datasets of both conditions, and the positions of the pieces in the padded recordings."""
     config = context.config.features
     if options.speech_level is not None:
         recordings = [levelled(recording, options.speech_level) for recording in recordings]

@@ -1,4 +1,4 @@
-"""How an alignment of padded recordings agrees with that of the same recordings without padding."""
+"""Agreement of alignments of the same recordings with and without padding."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ TOLERANCE = 0.020  # seconds
 
 @dataclass(frozen=True)
 class Phones:
-    """Aligned phones of an utterance: label, number of its word, start and end in seconds; pauses have word -1."""
+    """Aligned phones of an utterance: label, word number, start and end in seconds; pauses have word -1."""
 
     labels: list[str]
     words: list[int]
@@ -35,7 +35,7 @@ class Phones:
 
 
 def aligned_phones(model: SpeechModel, dataset: Dataset) -> dict[str, Phones]:
-    """Phones of every utterance that can be aligned."""
+    """Align every utterance that can be aligned."""
     topology, config = model.hmm.topology, model.front_end.config
     table = model.front_end.transform(dataset.static)
     found = {}
@@ -61,8 +61,8 @@ def aligned_phones(model: SpeechModel, dataset: Dataset) -> dict[str, Phones]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of padded recordings, in per cent: noise laid into them, the same with what the alignment of the plain recordings
-    takes for silence, aligned silence, and boundaries close to the plain ones.
+    """Measures of padded recordings in per cent: inserted noise, inserted noise plus silence of the plain alignment,
+    aligned silence, and boundaries close to the plain ones.
     """
 
     noise: float
@@ -74,10 +74,10 @@ class Agreement:
 def agreement(
     plain: Mapping[str, Phones], padded: Mapping[str, Phones], places: Mapping[str, Padded], rate: int
 ) -> Agreement:
-    """Compare alignments; what is silence in the plain ones counts as silence beside the noise, as it may be.
+    """Compare alignments; silence in the plain ones counts as silence in addition to the noise.
 
-    Both boundaries of every phone of a word count; those of a word for which the two alignments take different
-    pronunciations are not close.
+    Both boundaries of every phone of a word count. If the two alignments use different pronunciations of a word, its
+    boundaries are not close.
     """
     seconds = noise = true = aligned = 0.0
     distances: list[float] = []
@@ -108,7 +108,7 @@ def agreement(
 
 
 def _by_word(phones: Phones) -> dict[int, list[int]]:
-    """Places of the phones of every word, by its number."""
+    """Return positions of the phones of every word, by its number."""
     places: dict[int, list[int]] = {}
     for place, word in enumerate(phones.words):
         if word >= 0:

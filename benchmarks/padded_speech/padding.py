@@ -1,4 +1,4 @@
-"""Recordings in pieces, with room noise laid before, between and after them; what was where is known."""
+"""Recordings in pieces, with room noise inserted before, between and after them at known positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ import numpy as np
 from asr.features.augmentation import NoiseClips
 
 FULL_SCALE = 32768.0
-SHORTEST, LONGEST = 1.0, 3.0  # seconds of noise added to a recording in all
+SHORTEST, LONGEST = 1.0, 3.0  # total seconds of noise added to a recording
 QUIETEST, LOUDEST = -50.0, -35.0  # dB of full scale
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Words spoken, in pieces between which noise may be laid.
+    """Spoken words in pieces, with possible noise between them.
 
     Attributes
     ----------
     pieces : tuple of float32 (n,)
-        Samples on the 16-bit scale; end to end they are the recording as it was.
+        Samples on the 16-bit scale; concatenated they are the original recording.
     words : tuple of tuple of str
-        Of every piece.
+        Words of every piece.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Recording:
         return [number for number, of_piece in enumerate(self.words) for _ in of_piece]
 
     def plain(self) -> np.ndarray:
-        """The recording without padding."""
+        """Return the recording without padding."""
         return np.concatenate(self.pieces)
 
 
@@ -52,10 +52,10 @@ class Padded:
     Attributes
     ----------
     samples : float32 (n,)
-        Empty where only the places were kept.
+        Empty if only the positions were kept.
     n_samples : int
     starts, lengths : int64 (n_pieces,)
-        First sample of every piece and how many it has.
+        First sample and number of samples of every piece.
     piece_of_word : list of int
         Number of the piece of every word.
     """
@@ -68,17 +68,17 @@ class Padded:
 
     @property
     def n_noise(self) -> int:
-        """Samples of noise."""
+        """Number of samples of noise."""
         return self.n_samples - int(self.lengths.sum())
 
     def moved(self, sample: float, word: int) -> float:
-        """Where a place of the plain recording lies now; one outside the word's piece is at its nearer end."""
+        """Map a position of the plain recording to the padded one, clipped to the word's piece."""
         piece = self.piece_of_word[word]
         within = sample - int(self.lengths[:piece].sum())
         return float(self.starts[piece] + np.clip(within, 0, self.lengths[piece]))
 
     def places(self) -> dict[str, Any]:
-        """All but the samples, as a JSON value."""
+        """Return all fields except the samples, as a JSON value."""
         return {
             "n_samples": self.n_samples,
             "starts": self.starts.tolist(),
@@ -88,15 +88,15 @@ class Padded:
 
     @classmethod
     def from_places(cls, value: Mapping[str, Any]) -> "Padded":
-        """What `places` told."""
+        """Restore the result of `places`."""
         starts, lengths = np.array(value["starts"]), np.array(value["lengths"])
         return cls(np.empty(0, np.float32), value["n_samples"], starts, lengths, value["piece_of_word"])
 
 
 def pad(recording: Recording, noise: NoiseClips, *, rate: int, seed: int) -> Padded:
-    """Lay one to three seconds of one clip at -50 to -35 dB before, after and between the pieces.
+    """Insert one to three seconds of one clip at -50 to -35 dB before, after and between the pieces.
 
-    Of the places between pieces at least one is taken, each with probability 0.3. All draws depend on seed and id.
+    Each gap between pieces is used with probability 0.3, at least one in all. All draws depend on seed and id.
     """
     random = np.random.default_rng([seed, *recording.id.encode()])
     n_pieces = len(recording.pieces)

@@ -1,1 +1,1 @@
-"""Small corpora that no recipe knows: what `asr train` makes of them by its defaults, from several seeds."""
+"""Results of `asr train` with default settings on small corpora without a recipe, from several seeds."""

@@ -1,14 +1,13 @@
-"""What the defaults of `asr train` make of small corpora that no recipe knows, from several seeds.
+"""Results of `asr train` with default settings on small corpora without a recipe, from several seeds.
 
     python -m benchmarks.small_corpora --data-dir DIR --work-dir W
 
-DIR holds `fsdd`, `an4`, `speechocean762` and `noise_esc10`. Each corpus is drawn once from one of them and trained with
-every seed by `asr train` without settings (but for the sampling rate of telephone speech and the seed); both models
-recognize at least 400 other words under the model's own grammar, with the search that training tuned and with the
-settings' own. Printed are the mean word error rates over the seeds, how far they scatter, and how often the error rate
-that training reported lies within two standard errors of the test's, the test's own or those of the difference (the
-held-out words are drawn too); last, one JSON line. What is whole in W is not
-done again.
+DIR holds `fsdd`, `an4`, `speechocean762` and `noise_esc10`. Each corpus is drawn once from one of them. Every seed
+trains it by `asr train` with default settings (except the sampling rate of telephone speech and the seed). Both models
+recognize at least 400 other words with the model's own grammar, with tuned and default search settings. Prints mean
+word error rates over the seeds and their spread. Also prints how often the error rate reported by training is within
+two standard errors of the test's. The standard error is that of the test, or of the difference (the held-out words are
+a sample too). The last line is JSON. Finished parts in W are not repeated.
 """
 
 import argparse
@@ -37,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 def main() -> None:
-    """Train, recognize, print."""
+    """Train, recognize and print."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.small_corpora",
         description=__doc__,

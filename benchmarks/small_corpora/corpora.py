@@ -1,4 +1,4 @@
-"""The small corpora: drawn from larger ones, written as the data directories of somebody with little speech."""
+"""Small corpora drawn from larger ones, written as data directories."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
@@ -16,11 +16,11 @@ from benchmarks.padded_speech.corpora import samples_of
 from benchmarks.padded_speech.padding import FULL_SCALE, Recording, pad
 
 RATE = 8000
-SEED = 0  # of everything drawn here; the corpora are the same for every seed of the training
+SEED = 0  # seed of all draws; the corpora are the same for all training seeds
 
 
 def isolated_digits(data: Path, out: Path) -> None:
-    """80 digits by four speakers; tested on 500 by the two others."""
+    """Write 80 digits by four speakers; the test has 500 by the two others."""
     corpus = read_data_directory(data / "fsdd" / "train")
     own = [_drawn(_of_speaker(corpus, s), 250, number) for number, s in enumerate(corpus.speakers)]
     train = [name for names in own[:4] for name in names[:20]]
@@ -29,9 +29,11 @@ def isolated_digits(data: Path, out: Path) -> None:
 
 
 def noisy_pairs(data: Path, out: Path) -> None:
-    """31 strings of two digits by one speaker with noise around and between them; tested on 219 more of theirs."""
+    """Write 31 strings of two digits by one speaker with noise around and between them; the test has 219 more of
+    theirs.
+    """
     strings = []
-    for split in ("train", "test"):  # both by the same speakers; for one of them that is all there is
+    for split in ("train", "test"):  # both by the same speakers; one of them has no other recordings
         corpus = read_data_directory(data / "fsdd" / split)
         own = _of_speaker(corpus, corpus.speakers[1])
         own = _drawn(own, len(own))
@@ -41,7 +43,9 @@ def noisy_pairs(data: Path, out: Path) -> None:
 
 
 def noisy_strings(data: Path, out: Path) -> None:
-    """76 strings of three to five digits by four speakers, with noise around and between; tested on two others."""
+    """Write 76 strings of three to five digits by four speakers, with noise around and between; the test has two
+    others.
+    """
     corpus = read_data_directory(data / "fsdd" / "train")
     random = np.random.default_rng(SEED)
     parts: tuple[list[Recording], list[Recording]] = [], []
@@ -57,7 +61,7 @@ def noisy_strings(data: Path, out: Path) -> None:
 
 
 def spelling(data: Path, out: Path) -> None:
-    """100 utterances of AN4 (letters, numbers, commands) by eight speakers, as features; tested on its test set."""
+    """Write 100 utterances of AN4 (letters, numbers, commands) by eight speakers as features; the test is AN4's."""
     train = read_data_directory(data / "an4" / "train")
     chosen = [name for s in _drawn(train.speakers, 8) for name in _of_speaker(train, s)][:100]
     test = read_data_directory(data / "an4" / "test")
@@ -65,12 +69,12 @@ def spelling(data: Path, out: Path) -> None:
 
 
 def sentences(data: Path, out: Path) -> None:
-    """60 read sentences by six speakers; tested on 70 by 35 others."""
+    """Write 60 read sentences by six speakers; the test has 70 by 35 others."""
     _sentences(data, out, read_lexicon(data / "speechocean762" / "lexicon.txt"), n_speakers=6, draw=0)
 
 
 def letters(data: Path, out: Path) -> None:
-    """120 read sentences by twelve speakers, with the letters of every word for its phones; tested like the others."""
+    """Write 120 read sentences by twelve speakers, with the letters of words as phones; tested like the others."""
     words = read_lexicon(data / "speechocean762" / "lexicon.txt").words
     spelt = {word: (tuple(letter for letter in word if letter.isalpha()),) for word in words}
     _sentences(data, out, Lexicon({word: way for word, way in spelt.items() if way[0]}), n_speakers=12, draw=1)
@@ -85,11 +89,11 @@ CORPORA: Mapping[str, Callable[[Path, Path], None]] = {
     "letters": letters,
 }
 TELEPHONE = ("digits", "noisy-pairs", "noisy-strings")
-"""Those with 8000 samples a second."""
+"""Corpora with 8000 samples per second."""
 
 
 def make_corpus(name: str, data: Path, out: Path) -> None:
-    """Write `out/train`, `out/test` and `out/lexicon.txt`, and the audio of what is joined; once."""
+    """Write `out/train`, `out/test` and `out/lexicon.txt`, and the audio of joined recordings; once."""
     if not (out / "whole").exists():
         CORPORA[name](data, out)
         (out / "whole").touch()
@@ -123,7 +127,7 @@ def _joined(corpus: DataDirectory, names: Sequence[str], name: str) -> Recording
 
 
 def _padded(strings: Sequence[Recording], data: Path, out: Path) -> list[Utterance]:
-    """Recordings with noise laid around and between their pieces, as files."""
+    """Write recordings with noise inserted around and between their pieces."""
     noise: NoiseClips = read_noise(data / "noise_esc10")
     (out / "audio").mkdir(parents=True, exist_ok=True)
     utterances = []

@@ -1,4 +1,4 @@
-"""One training by the defaults, and the words that its models recognize, with and without the search that it tuned."""
+"""One training with default settings, and recognition with and without the tuned search."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ class Outcome:
     wer, untuned : float
         % on the test with the tuned search and with the settings' own.
     standard_error : float
-        Of `wer`, drawn over speakers where there are five or more of them, else over utterances.
+        Standard error of `wer`, by bootstrap over speakers if there are at least five, else over utterances.
     reported, reported_error : float or None
         Held-out word error rate that training reported and its standard error, %.
     """
@@ -48,10 +48,10 @@ class Outcome:
 def train_and_score(
     name: str, corpus: Path, work: Path, seed: int, rate: int | None, *, settings: str = ""
 ) -> list[Outcome]:
-    """Train in `work` and score both models; what is whole there is not done again.
+    """Train in `work` and score both models; finished parts are not repeated.
 
-    `settings` are tables of a settings file that differ from the defaults.
-    Raises RuntimeError with what a command said, if it failed.
+    `settings` are tables of a settings file that differ from the defaults. Raises RuntimeError with the output of a
+    failed command.
     """
     work.mkdir(parents=True, exist_ok=True)
     config = f"seed = {seed}\n" + (f"[features]\nsample_rate = {rate}\n" if rate else "")

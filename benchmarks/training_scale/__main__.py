@@ -1,10 +1,10 @@
-"""Selection and logistic fit at the size of a speech corpus: time and memory against frames and centres, on this
-machine's processes and on a cluster of two, beside scikit-learn.
+"""Selection and logistic fit at the size of a speech corpus: time and memory by frames and centres. Local processes and
+a cluster of two workers are compared with scikit-learn.
 
 `python -m benchmarks.training_scale` synthesises frames of 40 features and 144 overlapping states on disk, fits
-`SparseKernelLogisticClassifier` on two processes, prints tables and, last, one JSON object. Every fit is a process
-of its own; memory is the proportional set size (Pss) of it and all processes it uses, summed, at its peak, mapped
-files included.
+`SparseKernelLogisticClassifier` on two processes, prints tables and, last, one JSON object. Every fit runs in a
+separate process. Memory is the peak of the summed proportional set sizes (Pss) of all its processes, mapped files
+included.
 """
 
 import argparse
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Run everything and print."""
+    """Run all measurements and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.training_scale", description=__doc__)
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--centers", type=int, default=2000)
@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def _measured(task: str, arguments: Row, more_processes: list[int] | None = None) -> Row:
-    """The answer of a task in a process of its own, with its memory and processor time."""
+    """Run a task in a separate process; return its result, memory and CPU time."""
     command = [sys.executable, "-m", "benchmarks.training_scale", "--child", task, json.dumps(arguments)]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process,
@@ -118,7 +118,7 @@ def _measured(task: str, arguments: Row, more_processes: list[int] | None = None
 
 
 def _differences(folder: Path, frames: str) -> dict[str, float]:
-    """How far the models of the two ways are apart."""
+    """Return differences between the models of the two ways."""
     one, other = (estimator_from_arrays(*load_arrays(folder / f"{name}.safetensors")) for name in ("local", "cluster"))
     X = np.load(frames)[:5000]
     return {

@@ -1,4 +1,4 @@
-"""One fit in a process of its own."""
+"""One fit in a separate process."""
 
 import json
 import time
@@ -14,13 +14,13 @@ from discriminants.serialization.persistence import estimator_to_arrays
 
 
 def fit(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Fit, save the model, and say how long it took and how good it is on held-out frames.
+    """Fit, save the model, and return the time and the quality on held-out frames.
 
     Parameters
     ----------
     arguments : dict
         "frames", "states", "held_out" (paths), "model" (where to save it), "n_centers", "n_candidates", "passes",
-        "jobs" and, where it is to be computed there, "cluster".
+        "jobs" and, for a fit on a cluster, "cluster".
     """
     X, y = np.load(arguments["frames"], mmap_mode="r"), np.load(arguments["states"])
     workers: Workers = workers_for(arguments["jobs"], arguments.get("cluster"))
@@ -51,8 +51,8 @@ def fit(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def peer(arguments: dict[str, Any]) -> dict[str, Any]:
-    """scikit-learn: Nystroem features of as many random centres, one-vs-rest logistic regression by stochastic
-    descent over the same number of passes, in chunks that keep memory bounded.
+    """Fit scikit-learn's Nystroem features of as many random centres and one-vs-rest logistic regression by stochastic
+    descent, with the same number of passes, in chunks that limit memory.
     """
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import SGDClassifier
@@ -84,7 +84,7 @@ def peer(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def quality(learner: Any, frames: str, states: str) -> dict[str, float]:
-    """Accuracy and cross-entropy (natural log, a frame) on held-out frames."""
+    """Compute accuracy and cross-entropy (natural log, per frame) on held-out frames."""
     X, y = np.load(frames), np.load(states)
     known = np.isin(y, learner.classes_)
     log_proba = learner.predict_log_proba(X[known])
@@ -99,5 +99,5 @@ TASKS = {"fit": fit, "peer": peer}
 
 
 def main(task: str, arguments: str) -> None:
-    """Run a task and print its answer as one JSON line."""
+    """Run a task and print its result as one JSON line."""
     print(json.dumps(TASKS[task](json.loads(arguments))))

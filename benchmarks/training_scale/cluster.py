@@ -1,4 +1,4 @@
-"""A dask scheduler and workers as processes of this machine."""
+"""A dask scheduler and workers as local processes."""
 
 import os
 import re
@@ -14,12 +14,12 @@ _PATIENCE = 60.0
 
 @contextmanager
 def local_cluster(n_workers: int, folder: Path) -> Iterator[tuple[str, list[int]]]:
-    """The scheduler's address and the processes' numbers; each worker has one thread.
+    """Yield the scheduler's address and the process ids; each worker has one thread.
 
     Raises
     ------
     RuntimeError
-        If they do not start within a minute.
+        If they do not start within one minute.
     """
     log = folder / "scheduler.log"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}

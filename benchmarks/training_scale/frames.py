@@ -1,4 +1,4 @@
-"""Synthetic frames that overlap as those of phone states do."""
+"""Synthetic frames with overlapping states, like those of phones."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ import numpy as np
 
 _BLOCK = 65_536
 _COMPONENTS = 4
-_SPREAD, _DECAY = 0.72, 0.97  # of the means in the first feature, in noise deviations; and from feature to feature
+_SPREAD, _DECAY = 0.72, 0.97  # spread of the means in feature 1, in noise deviations, and its decay over features
 
 
 def write_frames(folder: Path, n_frames: int, n_states: int, n_features: int, seed: int) -> tuple[Path, Path]:
-    """Frames (n_frames, n_features) float32 and states (n_frames,) int32, as two `.npy` files.
+    """Write frames (n_frames, n_features) float32 and states (n_frames,) int32 as two `.npy` files.
 
-    Each state is a mixture of Gaussians whose means differ most in the first features, as after a discriminant
-    analysis. One state, the pause, has an eighth of the frames; the others' shares are log-normal.
+    Each state is a mixture of Gaussians whose means differ most in the first features, as after discriminant analysis.
+    One state, the pause, has an eighth of the frames; the frequencies of the others are log-normal.
     """
     model = np.random.default_rng(0)
     scale = _SPREAD * _DECAY ** np.arange(n_features)

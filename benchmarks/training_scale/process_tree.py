@@ -1,4 +1,4 @@
-"""Memory and processor time of a process and all that it started, from /proc."""
+"""Memory and CPU time of a process and its descendants, from /proc."""
 
 import os
 import re
@@ -10,22 +10,22 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessTree:
-    """Watches processes and their descendants while it is open.
+    """Monitor of processes and their descendants while it is open.
 
-    Shared pages are counted in parts (proportional set size), so the sum over the processes is what they hold
-    together, mapped files included.
+    Shared pages are divided among processes (proportional set size), so the sum is their total memory, mapped files
+    included.
 
     Parameters
     ----------
     roots : list of int
-        Process numbers.
+        Process ids.
 
     Attributes
     ----------
     peak_bytes : int
         Largest sum of proportional set sizes.
     peak_private_bytes : int
-        Largest sum of memory that belongs to no file.
+        Largest sum of memory that is not mapped from files.
     """
 
     def __init__(self, roots: list[int], interval: float = 1.0) -> None:
@@ -38,7 +38,7 @@ class ProcessTree:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all processes seen, since they were first seen."""
+        """CPU seconds of all observed processes since they were first observed."""
         return sum(self._cpu.values()) - sum(self._before.values())
 
     def __enter__(self) -> Self:
@@ -70,7 +70,7 @@ class ProcessTree:
             try:
                 tasks = list(Path(f"/proc/{pid}/task").iterdir())
                 waiting += [int(child) for task in tasks for child in (task / "children").read_text().split()]
-            except OSError:  # it has ended
+            except OSError:  # the process has ended
                 continue
         return found
 
