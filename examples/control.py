@@ -1,11 +1,11 @@
-"""N-stage optimal control by a least-squares support vector machine: what the examples of control share.
+"""N-stage optimal control by a least-squares support vector machine, shared by the control examples.
 
 The problem (Suykens et al. 2002, 8.16) is to minimize sum_k h(x_k, u_k) + w'w / 2 + gamma / 2 sum_k e_k^2 over states,
 controls and the machine, with x_{k+1} = f(x_k, u_k) and u_k = w'phi(z_k) + e_k, where z_k is the state, or the state
-and its reference. For given states and controls the machine is that of ridge regression without a bias,
-alpha = (K + I / gamma)^-1 u, and its two terms are u'alpha / 2: so the controls alone are left, states follow from
-them, and the gradient comes from one pass back in time with the costate. In it the derivative of the machine's terms by
-x_k is -alpha_k sum_l alpha_l dk(z_k, z_l) / dz_k, as in the conditions of the source (8.24).
+and its reference. For given states and controls the machine is ridge regression without a bias, alpha = (K + I /
+gamma)^-1 u, and its two terms are u'alpha / 2. The only unknowns are therefore the controls; they determine the states.
+The gradient is computed by one backward pass with the costate. In it the derivative of the machine's terms by x_k is
+-alpha_k sum_l alpha_l dk(z_k, z_l) / dz_k, as in the conditions of the source (8.24).
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_discrete_are
 from scipy.optimize import minimize
 
-_STEP = 1e-30  # of derivatives by imaginary steps, which are exact to rounding
+_STEP = 1e-30  # imaginary step of complex-step derivatives, exact to rounding
 
 Step = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def runge_kutta(derivative: Step, seconds: float) -> Step:
-    """The state one step later: dx/dt (..., n) of states (..., n) and controls (...,), which are held."""
+    """Return the state one step later: dx/dt (..., n) of states (..., n) and constant controls (...,)."""
 
     def step(x: np.ndarray, u: np.ndarray) -> np.ndarray:
         first = derivative(x, u)
@@ -34,7 +34,7 @@ def runge_kutta(derivative: Step, seconds: float) -> Step:
 
 
 def derivatives(step: Step, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """df/dx (N, n, n) and df/du (N, n) at N states and controls."""
+    """Compute df/dx (N, n, n) and df/du (N, n) at N states and controls."""
     n = x.shape[1]
     states = np.repeat(x[:, None, :].astype(complex), n + 1, axis=1)
     controls = np.repeat(u[:, None].astype(complex), n + 1, axis=1)
@@ -45,8 +45,8 @@ def derivatives(step: Step, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, n
 
 
 def regulators(step: Step, x: np.ndarray, u: np.ndarray, Q: np.ndarray, R: float) -> np.ndarray:
-    """Rows L_k (N, n) of the linear quadratic regulators u = u_k + L_k (x - x_k) along a trajectory that ends in the
-    origin, where Q and R are paid for ever after.
+    """Compute rows L_k (N, n) of the linear quadratic regulators u = u_k + L_k (x - x_k) along a trajectory that ends
+    in the origin, with costs Q and R forever after.
     """
     n = Q.shape[0]
     A, B = derivatives(step, np.zeros((1, n)), np.zeros(1))
@@ -61,7 +61,7 @@ def regulators(step: Step, x: np.ndarray, u: np.ndarray, Q: np.ndarray, R: float
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be done.
+    """A control problem.
 
     Attributes
     ----------
@@ -70,16 +70,16 @@ class Problem:
     start : ndarray of shape (n,)
     reference : ndarray of shape (N + 1, n)
     state_costs : ndarray of shape (N + 1, n)
-        Diagonals of Q_k: (x_k - r_k)'Q_k (x_k - r_k) is paid.
+        Diagonals of Q_k in the cost (x_k - r_k)'Q_k (x_k - r_k).
     control_cost : float
-        R: R u_k^2 is paid.
+        R in the cost R u_k^2.
     gamma : float
     machine_cost : float
         Factor of the machine's two terms.
     widths : ndarray of shape (n_inputs,)
-        Of the machine's inputs; they are divided by it before k(z, z') = exp(-|z - z'|^2).
+        Widths of the machine's inputs, which are divided by them before k(z, z') = exp(-|z - z'|^2).
     follows : bool
-        Whether the machine sees the reference beside the state.
+        Whether the reference is an input of the machine in addition to the state.
     """
 
     step: Step
@@ -97,11 +97,11 @@ class Problem:
         return self.reference.shape[0] - 1
 
     def inputs(self, x: np.ndarray, stages: slice | int) -> np.ndarray:
-        """What the machine sees, scaled, at states x of these stages."""
+        """Return the scaled inputs of the machine at states x of these stages."""
         return (np.concatenate([x, self.reference[stages]], axis=-1) if self.follows else x) / self.widths
 
     def states(self, u: np.ndarray) -> np.ndarray:
-        """(N + 1, n), by controls (N,)."""
+        """Compute states (N + 1, n) from controls (N,)."""
         x = np.empty((u.shape[0] + 1, self.start.shape[0]))
         x[0] = self.start
         for k, control in enumerate(u):
@@ -109,7 +109,7 @@ class Problem:
         return x
 
     def kernel(self, z: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Values (N, m), and derivatives (N, m, n_inputs) by the first argument."""
+        """Compute values (N, m), and derivatives (N, m, n_inputs) with respect to the first argument."""
         between = z[:, None, :] - centres
         K = np.exp(-(between**2).sum(axis=2))
         return K, -2.0 * between * K[:, :, None]
@@ -117,7 +117,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Controller:
-    """u(x) = sum_l alpha_l k(z, z_l); `planned` are the controls (N,) that it was made of."""
+    """u(x) = sum_l alpha_l k(z, z_l); `planned` are the controls (N,) to which it was fitted."""
 
     problem: Problem
     alpha: np.ndarray
@@ -131,7 +131,7 @@ class Controller:
     def closed_loop(
         self, start: np.ndarray | None = None, n_stages: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """States (N + 1, n) and controls (N,) from a start, by the machine alone (8.33)."""
+        """Simulate states (N + 1, n) and controls (N,) from a start, controlled by the machine alone (8.33)."""
         problem = self.problem
         N = problem.n_stages if n_stages is None else n_stages
         x, u = np.empty((N + 1, problem.start.shape[0])), np.empty(N)
@@ -143,7 +143,7 @@ class Controller:
 
 
 def objective(problem: Problem, u: np.ndarray) -> tuple[float, np.ndarray]:
-    """The value and its gradient by the controls (N,)."""
+    """Compute the objective and its gradient with respect to the controls (N,)."""
     x = problem.states(u)
     off = x - problem.reference
     controller = _machine(problem, x, u)
@@ -170,8 +170,8 @@ def _machine(problem: Problem, x: np.ndarray, u: np.ndarray) -> Controller:
 
 
 def optimal_controller(problem: Problem, first: np.ndarray, iterations: int) -> tuple[Controller, np.ndarray]:
-    """The machine, and the states (N + 1, n) that were planned, from first controls (N,)."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of trials that run away, which the line search takes back
+    """Return the machine, and the planned states (N + 1, n), from initial controls (N,)."""
+    with np.errstate(over="ignore", invalid="ignore"):  # diverging trials, which the line search rejects
         found = minimize(
             lambda u: _finite(*objective(problem, u)),
             first,

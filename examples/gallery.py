@@ -1,4 +1,4 @@
-"""What the examples that draw a figure share."""
+"""Functions shared by the examples that draw a figure."""
 
 import argparse
 from collections.abc import Callable
@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
-# Over matrices as small as these, several threads spend their time waiting for each other.
+# For matrices this small, threads mostly wait for each other.
 single_threaded = threadpool_limits.wrap(limits=1)
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """A command line with `--output-dir`."""
+    """Return a command line parser with `--output-dir`."""
     command_line = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -35,15 +35,15 @@ def draw_boundary(
     y: tuple[float, float],
     **style: Any,
 ) -> None:
-    """The line on which a discriminant of the plane is zero, within the given ranges."""
+    """Draw the line on which a discriminant of the plane is zero, within the given ranges."""
     columns, rows = np.linspace(*x, 200), np.linspace(*y, 200)
     points = np.stack(np.meshgrid(columns, rows), axis=-1).reshape(-1, 2)
     ax.contour(columns, rows, decision_function(points).reshape(200, 200), levels=[0.0], **style)
 
 
 def ripley_mixture(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 2) and classes (n,) 0 or 1: two Gaussians a class, as Ripley (1996) describes his synthetic data;
-    about 8 % cannot be classified.
+    """Draw points (n, 2) and classes (n,) 0 or 1: two Gaussians per class, as in Ripley's (1996) synthetic data; the
+    Bayes error is about 8 %.
     """
     means = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
     y = random.integers(0, 2, n_samples)

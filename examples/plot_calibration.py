@@ -1,11 +1,11 @@
-"""How far the posteriors of sparse discriminants can be believed.
+"""Calibration of the posteriors of sparse discriminants.
 
     python examples/plot_calibration.py [--output-dir DIR]
 
-Two classes of two Gaussians each, after Ripley's synthetic problem, and scikit-learn's digits. Every way from
-outputs to posteriors is fitted on the training samples and measured on samples it has not seen: log loss,
-Brier score, and the reliability curve (what share of the samples given a posterior of p belong to the class,
-which is drawn). Writes `calibration.png`.
+The data are two classes of two Gaussians each, after Ripley's synthetic problem, and scikit-learn's digits. Every
+method that turns outputs into posteriors is fitted on the training samples and evaluated on test samples. The measures
+are log loss, Brier score, and the reliability curve (the share of samples with posterior p that belong to the class,
+shown in the figure). Writes `calibration.png`.
 """
 
 from collections.abc import Iterator, Sequence

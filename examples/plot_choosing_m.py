@@ -1,11 +1,10 @@
-"""How many centres? Generalised cross-validation, information criteria and cross-validation side by side.
+"""Choice of the number of centres by generalised cross-validation, information criteria and cross-validation.
 
     python examples/plot_choosing_m.py [--output-dir DIR]
 
-Plain least squares in chosen kernels (NPD) fits the noise once it has too many centres. One forward selection passes
-through the models of all sizes, so each criterion costs next to nothing; five-fold cross-validation costs five further
-selections. The curves are taken from the selection path; a learner with `criterion=` does the same and keeps the
-best size. Writes `choosing_m.png`.
+Least squares on selected kernels (NPD) overfits with too many centres. One forward selection contains the models of all
+sizes, so each criterion takes almost no time; five-fold cross-validation takes five more selections. The curves come
+from the selection path; a learner with `criterion=` does the same and keeps the best size. Writes `choosing_m.png`.
 """
 
 from collections.abc import Sequence

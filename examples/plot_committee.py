@@ -1,10 +1,10 @@
-"""Committees of least-squares support vector machines: many small ones in place of one.
+"""Committees of least-squares support vector machines: many small machines instead of one.
 
     python examples/plot_committee.py [--samples N] [--draws N] [--output-dir DIR]
 
-The sinc of figures 6.9 to 6.14 of Suykens et al. (2002): 4000 samples on (-10, 10) with noise of deviation 0.1 or 3,
-learnt by one machine, and by 4 or 40 on as many parts, their outputs weighed in three ways. Errors are the root mean
-squares against the noise-free curve, means of the draws. Writes `committee.png`.
+The data are the sinc of figures 6.9 to 6.14 of Suykens et al. (2002): 4000 samples on (-10, 10) with noise of standard
+deviation 0.1 or 3. They are fitted by one machine, and by 4 or 40 on as many parts, with outputs weighted in three
+ways. Errors are the root mean squares against the noise-free curve, averaged over the draws. Writes `committee.png`.
 """
 
 import time

@@ -1,10 +1,10 @@
-"""Optimal control: a ball on a beam is centred, and follows a cosine.
+"""Optimal control: a ball on a beam is moved to the middle, and follows a cosine.
 
     python examples/plot_control_ball_and_beam.py [--iterations N] [--output-dir DIR]
 
-After the third example of Suykens et al. (2002, section 8.2): steps of 0.3 s, Q = I, R = 1, and the reference 2
-cos(pi t / 5), which the machine sees beside the state. Before that the ball begins a metre off and has to come to rest
-in the middle. Lines are the plant with the machine in the loop, dots the plans. Writes `control_ball_and_beam.png`.
+After the third example of Suykens et al. (2002, section 8.2): steps of 0.3 s, Q = I, R = 1, and the reference 2 cos(pi
+t / 5), an input of the machine in addition to the state. In a first task the ball starts one metre off and must stop in
+the middle. Lines are the plant controlled by the machine, dots the plans. Writes `control_ball_and_beam.png`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,9 @@ ROLLING, GRAVITY = 0.7143, 9.81
 
 
 def derivative(x: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """dx/dt of the ball's position and velocity, the beam's angle and its velocity (..., 4); u turns the beam."""
+    """Compute dx/dt of the ball's position and velocity, the beam's angle and its velocity (..., 4); u turns the
+    beam.
+    """
     rolling = ROLLING * (x[..., 0] * x[..., 3] ** 2 - GRAVITY * np.sin(x[..., 2]))
     return np.stack([x[..., 1], rolling, x[..., 3], u + 0.0 * x[..., 3]], axis=-1)
 

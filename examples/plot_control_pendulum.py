@@ -1,12 +1,12 @@
-"""Optimal control: swinging up a pendulum on a cart, and balancing it.
+"""Optimal control: swing-up and balance of a pendulum on a cart.
 
     python examples/plot_control_pendulum.py [--iterations N] [--output-dir DIR]
 
 After the second example of Suykens et al. (2002, section 8.2): 100 stages of 0.05 s from the pendulum hanging down,
-where only the states of the last 0.25 s are paid for. Along the optimal plan the control is u = u_k + L_k (x - x_k),
-L_k the linear quadratic regulators, which the plan by itself does not tell: so the machine, an `LSSVMRegressor`,
-learns these controls in a tube around the plan, and takes the part of the regulator that the source adds by hand
-(8.40). The loop runs for twice the horizon with the machine alone. Writes `control_pendulum.png`.
+with costs only for the states of the last 0.25 s. Along the optimal plan the control is u = u_k + L_k (x - x_k), with
+L_k the linear quadratic regulators, which the plan alone does not determine. The machine, an `LSSVMRegressor`, is
+fitted to these controls in a tube around the plan. It replaces the regulator that the source adds by hand (8.40). The
+simulation runs for twice the horizon with the machine alone. Writes `control_pendulum.png`.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,16 @@ from discriminants import LSSVMRegressor
 
 N, SECONDS = 100, 0.05
 MASS, TOTAL_MASS, LENGTH, GRAVITY = 0.1, 1.1, 0.5, 9.81
-WIDTHS = np.array([2.0, 4.0, 2.0, 6.0])  # of position, velocity, angle and its velocity
-COPIES, TUBE = 10, 0.05  # states around each of the plan, and how far off, in widths
-BALANCED, WIDER = 50, 2.0  # stages more at the end, and how much wider the tube is there
-HEAVIER = 100.0  # weight of these: the end of the plan has other controls in the same states
+WIDTHS = np.array([2.0, 4.0, 2.0, 6.0])  # widths of position, velocity, angle and its velocity
+COPIES, TUBE = 10, 0.05  # number of states around each planned one, and their distance in widths
+BALANCED, WIDER = 50, 2.0  # additional stages at the end, and the widening of the tube there
+HEAVIER = 100.0  # their weight: the end of the plan has other controls in the same states
 
 
 def derivative(x: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """dx/dt of position, velocity, angle from upright and its velocity (..., 4), by a force (...,) on the cart."""
+    """Compute dx/dt of position, velocity, angle from upright and its velocity (..., 4), for a force (...,) on the
+    cart.
+    """
     sine, cosine, turn = np.sin(x[..., 2]), np.cos(x[..., 2]), x[..., 3]
     divisor = 4 / 3 * TOTAL_MASS - MASS * cosine**2
     pull = MASS * LENGTH * turn**2 * sine

@@ -1,10 +1,10 @@
-"""Optimal control of a nonlinear plant with two states: the first has to follow a sine.
+"""Optimal control of a nonlinear plant with two states: the first follows a sine.
 
     python examples/plot_control_tracking.py [--iterations N] [--output-dir DIR]
 
 After the first example of Suykens et al. (2002, section 8.2): 20 stages, Q = diag(1, 0.001), R = 1, gamma = 100. The
-machine sees the state and its reference; dots are states of the plan, lines those of the plant with the machine in the
-loop. Writes `control_tracking.png`.
+machine's inputs are the state and its reference. Dots are planned states, lines those of the plant controlled by the
+machine. Writes `control_tracking.png`.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ N = 20
 
 
 def plant(x: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """x_{k+1} of states (..., 2) and controls (...,)."""
+    """Compute x_{k+1} of states (..., 2) and controls (...,)."""
     first, second = x[..., 0], x[..., 1]
     s = u + second
     return np.stack(

@@ -1,12 +1,12 @@
-"""What discriminant directions in a kernel's space see in handwritten digits.
+"""Discriminant directions of handwritten digits in a kernel space.
 
     python examples/plot_digit_directions.py [--data usps.npz] [--output-dir DIR]
 
-Kernel discriminant analysis of ten digits, in the manner of figures 5.3 and 5.10 of Mika 2002: the first two of its
-nine features on digits it has not seen, beside two of kernel principal component analysis, and for each feature the
-images with the lowest and the highest value. Printed is how many test digits the nearest class mean gets right in as
-many features of each. Without --data the digits are scikit-learn's of 8 x 8 pixels; a file holds the arrays x_train,
-y_train, x_test, y_test. Writes `digit_directions.png`.
+Kernel discriminant analysis of ten digits, as in figures 5.3 and 5.10 of Mika 2002. The figure shows the first two of
+its nine features on test digits, next to two of kernel principal component analysis. For each feature it shows the
+images with the lowest and the highest value. The output is the number of test digits that the nearest class mean
+classifies correctly with equal numbers of features. Without --data the digits are scikit-learn's of 8 x 8 pixels; a
+file contains the arrays x_train, y_train, x_test, y_test. Writes `digit_directions.png`.
 """
 
 from collections.abc import Sequence

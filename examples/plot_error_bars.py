@@ -1,13 +1,12 @@
-"""How sure a least-squares machine is: error bars, noise that differs, and class probabilities.
+"""Uncertainty of a least-squares machine: error bars, input-dependent noise, and class probabilities.
 
     python examples/plot_error_bars.py [--output-dir DIR]
 
-Left, sin(x)/x from noisy points with a gap: penalty, noise and width follow from the evidence, and the bars, two
-deviations of a new point, open where there was nothing to learn from (Suykens et al. 2002, section 4.2 and figure 4.5).
-Middle, the same with noise that is ten times as large on the right: nobody says so, and a second machine learns it.
-Right, Ripley's mixture: where the probability of the second class is 0.2, 0.5 and 0.8, and the line of 0.5 once its
-points come only one in ten times.
-Writes `error_bars.png`.
+Left: sin(x)/x from noisy points with a gap. Penalty, noise and width follow from the evidence. The bars, two deviations
+of a new point, widen in the gap (Suykens et al. 2002, section 4.2 and figure 4.5). Middle: the same with noise ten
+times as large on the right, which a second machine estimates. Right: Ripley's mixture with the lines on which the
+probability of the second class is 0.2, 0.5 and 0.8, and the line of 0.5 for a prior of one in ten. Writes
+`error_bars.png`.
 """
 
 from collections.abc import Sequence

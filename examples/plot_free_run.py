@@ -1,11 +1,11 @@
-"""A driven system learnt from noisy outputs, and then left to itself.
+"""Free run of a model of a driven system, fitted to noisy outputs.
 
     python examples/plot_free_run.py [--runs N] [--output-dir DIR]
 
-Two lags of the output and two of the input are regressed on, by `NARX`, which is trained for one step ahead, and by
-`RecurrentLSSVM`, which is trained for stretches of 32 steps. Width and penalty of each are those whose free run over
-the last third of the training series is nearest to its noisy outputs; errors are against the noise-free outputs of
-another series, of which the first two are given. Writes `free_run.png`.
+The inputs are two lags of the output and two of the input. `NARX` is trained for one step ahead, `RecurrentLSSVM` for
+stretches of 32 steps. Width and penalty of each have the free run over the last third of the training series that is
+nearest to its noisy outputs. Errors are against the noise-free outputs of another series, whose first two are given.
+Writes `free_run.png`.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ HORIZONS = (1, 32)
 
 
 def driven(n_times: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Noise-free outputs (n_times,) of the system, and its inputs (n_times,), steps of five times."""
+    """Compute noise-free outputs (n_times,) of the system, and its inputs (n_times,), constant for five times."""
     u = np.repeat(np.random.default_rng(seed).uniform(-1.5, 1.5, n_times // 5 + 1), 5)[:n_times]
     y = np.zeros(n_times)
     for k in range(2, n_times):
@@ -31,7 +31,7 @@ def driven(n_times: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def chosen(y: np.ndarray, u: np.ndarray, horizon: int) -> RecurrentLSSVM:
-    """Of some widths and penalties those of the best free run over what the model did not learn."""
+    """Choose width and penalty with the best free run over the validation part."""
 
     def off(model: RecurrentLSSVM) -> float:
         made = model.simulate(N - TRAIN, u[TRAIN:], start=y[:TRAIN], start_inputs=u[:TRAIN])

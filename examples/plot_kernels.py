@@ -1,10 +1,10 @@
-"""Kernels that fit the data: several widths at once, and a compact support.
+"""Multiscale and compactly supported kernels.
 
     python examples/plot_kernels.py [--output-dir DIR]
 
-Left, a wave with a sharp peak. One width is too wide for the peak or too narrow for the wave; the multiscale kernel
-offers every point at three widths, and selection takes what it needs where it needs it. Right, the compactly supported
-Gaussian: how full its kernel matrix is, and how well it does, for several widths. Writes `kernels.png`.
+Left: a wave with a sharp peak. A single width is too wide for the peak or too narrow for the wave. The multiscale
+kernel has three widths per point, and forward selection chooses among them. Right: the compactly supported Gaussian,
+with the density of its kernel matrix and its error for several widths. Writes `kernels.png`.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
-"""Learning a stream with kernel recursive least squares.
+"""Online learning with kernel recursive least squares.
 
     python examples/plot_krls_stream.py [--output-dir DIR]
 
-Samples of a noisy two-dimensional surface arrive in small chunks and are thrown away once learnt. The dictionary
-grows while the inputs still show it something new and then stands still; the error goes on falling towards that of
-ridge regression in the dictionary's kernels, because every sample moves the weights. Writes `krls_stream.png`.
+Samples of a noisy two-dimensional surface arrive in small chunks and are discarded after the update. The dictionary
+grows only while the inputs are new. The error continues to fall towards that of ridge regression in the dictionary's
+kernels, because every sample updates the weights. Writes `krls_stream.png`.
 """
 
 from collections.abc import Sequence

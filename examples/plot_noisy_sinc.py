@@ -1,11 +1,11 @@
-"""Regression that adjusts its own ridge: OROLS on a noisy sinc.
+"""Regression with an automatic ridge: OROLS on a noisy sinc.
 
     python examples/plot_noisy_sinc.py [--runs N] [--output-dir DIR]
 
-sin(x)/x on (-10, 10) with Gaussian noise, as in figures 5.2 to 5.4 of Andelic 2007: one fit with its centres, and the
-root mean square error on noise-free test points against the number of training points and against the noise, averaged
-over runs (the source made 100). The width is chosen once, by five-fold cross-validation on draws that no run uses;
-number of centres and ridge are left to the learner. Writes `noisy_sinc.png`.
+sin(x)/x on (-10, 10) with Gaussian noise, as in figures 5.2 to 5.4 of Andelic 2007. The figure shows one fit with its
+centres, and the root mean square error on noise-free test points by number of training points and by noise, averaged
+over runs (100 in the source). The width is chosen once, by five-fold cross-validation on separate draws. The learner
+chooses the number of centres and the ridge. Writes `noisy_sinc.png`.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def draw(n_samples: int, noise: float, random: np.random.Generator) -> tuple[np.
 
 
 def chosen_width(n_draws: int, random: np.random.Generator) -> float:
-    """The width with the least squared error in cross-validation, over several draws of 50 points."""
+    """Choose the width with the least squared error in cross-validation, over several draws of 50 points."""
     learner = OROLSRegressor(50, criterion=None)
     search = GridSearchCV(learner, {"sigma": WIDTHS}, cv=5, scoring="neg_mean_squared_error", refit=False)
     scores = [search.fit(*draw(50, 0.1, random)).cv_results_["mean_test_score"] for _ in range(n_draws)]
@@ -37,7 +37,7 @@ def chosen_width(n_draws: int, random: np.random.Generator) -> float:
 
 
 def mean_error(n_samples: int, noise: float, sigma: float, n_runs: int) -> tuple[float, float]:
-    """Mean and standard deviation of the RMSE on 1000 test points; run r draws from seed r."""
+    """Compute mean and standard deviation of the RMSE on 1000 test points; run r uses seed r."""
     errors = []
     for run in range(n_runs):
         random = np.random.default_rng(run)

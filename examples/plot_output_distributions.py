@@ -1,12 +1,12 @@
-"""Outputs of Fisher discriminants are distributed alike on training and test samples; those of an SVM are not.
+"""Output distributions on training and test samples: equal for Fisher discriminants, different for an SVM.
 
     python examples/plot_output_distributions.py [--output-dir DIR]
 
-Figures 5.6 and 5.7 of Mika 2002 on ringnorm: two Gaussians in twenty dimensions, one of four times the variance of the
-other, 400 training and 7000 test samples. Histograms of the outputs of each class for the plain, the robust and the
-linear sparse discriminant and the support vector machine. Printed is the distance between training and test outputs,
-the largest difference of their distribution functions (Kolmogorov and Smirnov), mean of both classes. Writes
-`output_distributions.png`.
+Figures 5.6 and 5.7 of Mika 2002 on ringnorm: two Gaussians in 20 dimensions, one with four times the variance of the
+other, 400 training and 7000 test samples. The figure has histograms of the outputs of each class for the plain, the
+robust and the linear sparse discriminant and the support vector machine. The output is the distance between training
+and test outputs: the largest difference of their distribution functions (Kolmogorov and Smirnov), averaged over both
+classes. Writes `output_distributions.png`.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from discriminants import KFDClassifier, RobustKFDClassifier, SparseKFDClassifie
 
 
 def ringnorm(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 20) and classes (n,): N(0, 4 I), and N(a, I) with a = 2 / sqrt(20) in every dimension."""
+    """Draw points (n, 20) and classes (n,): N(0, 4 I), and N(a, I) with a = 2 / sqrt(20) in every dimension."""
     y = random.integers(0, 2, n_samples)
     X = random.normal(size=(n_samples, 20)) * np.where(y == 1, 2.0, 1.0)[:, None]
     return X + np.where(y == 1, 0.0, 2.0 / np.sqrt(20))[:, None], y

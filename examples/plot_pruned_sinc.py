@@ -1,9 +1,9 @@
-"""A least-squares support vector machine made sparse, sample by sample: the sinc.
+"""Pruning of a least-squares support vector machine on the sinc.
 
     python examples/plot_pruned_sinc.py [--samples N] [--output-dir DIR]
 
-As in figures 3.9 to 3.11 of Suykens et al. (2002) 500 noisy samples of sin(x)/x are pruned, those of least weight
-first, until the error by samples left out is significantly larger. Writes `pruned_sinc.png`.
+As in figures 3.9 to 3.11 of Suykens et al. (2002), 500 noisy samples of sin(x)/x are pruned, starting with the smallest
+weights, until the leave-one-out error is significantly larger. Writes `pruned_sinc.png`.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
-"""Two spirals told apart by a few components out of 194.
+"""Separation of two spirals by a few components out of 194.
 
     python examples/plot_pruned_spirals.py [--output-dir DIR]
 
 Figure 4 of Abdallah, Richard and Lengelle 2004: the second-order discriminant with an exponential kernel, in the basis
-in which the covariances of both classes are diagonal. Components are pruned that contribute least to the difference of
-the class means. Printed is the smallest number that still separates all samples, and how many support vectors a
-support vector machine with the same kernel has. Writes `pruned_spirals.png`.
+in which the covariances of both classes are diagonal. The components that contribute least to the difference of the
+class means are pruned. The output is the smallest number of components that separates all samples, and the number of
+support vectors of a support vector machine with the same kernel. Writes `pruned_spirals.png`.
 """
 
 from collections.abc import Sequence

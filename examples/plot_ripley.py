@@ -1,15 +1,15 @@
-"""Ten centres against two hundred and fifty: NPD beside the kernel Fisher discriminant.
+"""NPD with ten centres compared with the kernel Fisher discriminant with 250.
 
     python examples/plot_ripley.py [--data FILE.npz] [--output-dir DIR]
 
 Ripley's synthetic problem in the plane, as in figure 3.2 of Andelic 2007: two classes of two Gaussians each, 250
-training and 1000 test samples, of which about 8 % cannot be classified. NPD chooses ten samples as basis centres
-(circled); the full kernel Fisher discriminant of the same width keeps all. Without --data samples are drawn from the
-published mixture; the file of the original ones holds the arrays x_train, y_train, x_test and y_test.
+training and 1000 test samples, with a Bayes error of about 8 %. NPD chooses ten samples as basis centres (circled); the
+full kernel Fisher discriminant of the same width keeps all. Without --data samples are drawn from the published
+mixture; the file of the original samples contains the arrays x_train, y_train, x_test and y_test.
 
-Width and constants are chosen by five-fold cross-validation on the training samples alone, by the log loss of the
-posteriors by the source's normal densities: with so few samples, counting errors hardly tells settings apart. Writes
-`ripley.png`.
+Width and constants are chosen by five-fold cross-validation on the training samples. The criterion is the log loss of
+the posteriors by the source's normal densities, because error counts on 250 samples hardly differ between settings.
+Writes `ripley.png`.
 """
 
 from collections.abc import Sequence

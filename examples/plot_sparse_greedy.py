@@ -1,10 +1,11 @@
-"""How few centres the Fisher discriminant needs when they are chosen greedily.
+"""Number of centres of the greedy sparse Fisher discriminant.
 
     python examples/plot_sparse_greedy.py [--output-dir DIR]
 
 The sparse greedy algorithm of Mika 2002 (figure 3.3, section 5.2.1) on scikit-learn's handwritten digits: the
-regularized objective and the test error as centres are added, each the best of 59 candidates, and where tolerances of
-10^-1 to 10^-3 would have stopped. Beside it the discriminant over all samples. Writes `sparse_greedy.png`.
+regularized objective and the test error by number of centres, each the best of 59 candidates. Marks show the stopping
+points for tolerances of 10^-1 to 10^-3. The discriminant over all samples is shown for comparison. Writes
+`sparse_greedy.png`.
 """
 
 from collections.abc import Sequence

@@ -3,8 +3,8 @@
     python examples/plot_sparse_sinc.py [--output-dir DIR]
 
 Figure 5.5 of Mika 2002: 100 evenly spaced points, a Gaussian kernel exp(-(x - z)^2 / c) with c = 4 and C = 0.01 without
-noise, c = 3 and C = 0.1 with noise of standard deviation 0.2. Points with a weight are circled; beside it stands a
-support vector regression of the same width. Writes `sparse_sinc.png`.
+noise, c = 3 and C = 0.1 with noise of standard deviation 0.2. Points with nonzero weight are circled. A support vector
+regression of the same width is shown for comparison. Writes `sparse_sinc.png`.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
-"""Fisher's criterion is one of a family, and not the best of it where one class varies more than the other.
+"""KSOD generalizes Fisher's criterion and improves on it for classes of unequal variance.
 
     python examples/plot_two_parabolas.py [--output-dir DIR]
 
-Figures 1 and 2 of Abdallah, Richard and Lengelle 2004: each class is two noisy parabolas, one class opening along
-the one axis and, with more noise, the other along the other; the kernel is a polynomial of degree two. The weight rho
-of the variances runs from 0 to 1, each time with the threshold of least errors on held-out samples; rho = 1/2, the
-share of each class, is the kernel Fisher discriminant. Drawn are both boundaries and the held-out error over rho.
-Writes `two_parabolas.png`.
+Figures 1 and 2 of Abdallah, Richard and Lengelle 2004: each class is two noisy parabolas. One class opens along one
+axis, the other along the other axis with more noise. The kernel is a polynomial of degree two. The weight rho of the
+variances ranges from 0 to 1, each with the threshold of fewest errors on held-out samples. rho = 1/2, the share of each
+class, is the kernel Fisher discriminant. The figure shows both boundaries and the held-out error by rho. Writes
+`two_parabolas.png`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from discriminants import KSODClassifier, PolynomialKernel
 
 
 def two_parabolas(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 2) and classes (n,)."""
+    """Draw points (n, 2) and classes (n,)."""
     along = random.uniform(-0.8, 0.8, n_samples)
     side = random.choice([-1.0, 1.0], n_samples)
     y = np.arange(n_samples) % 2

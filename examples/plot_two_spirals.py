@@ -1,11 +1,11 @@
-"""Telling two spirals apart with fewer centres than samples.
+"""Separation of two spirals with fewer centres than samples.
 
     python examples/plot_two_spirals.py [--output-dir DIR]
 
-The benchmark of Lang and Witbrock (1988): 97 points on each of two spirals that wind around each other three times,
-separated by NPD as in figure 5.1 of Andelic 2007, by the source's rule (the next centre is the sample with the largest
-residual) and with a width of one, the distance between the arms. 90 centres separate all points; with 120 the boundary
-runs evenly between the arms, which the share of the points *between* the samples that lie on their own side shows.
+The benchmark of Lang and Witbrock (1988): 97 points on each of two spirals that wind around each other three times.
+They are separated by NPD as in figure 5.1 of Andelic 2007, by the source's rule (the next centre is the sample with the
+largest residual) and with a width of one, the distance between the arms. 90 centres separate all points. With 120 the
+boundary runs evenly between the arms: this is measured by the share of points *between* the samples on their own side.
 Writes `two_spirals.png`.
 """
 
@@ -19,7 +19,7 @@ from discriminants import NPDClassifier
 
 
 def two_spirals(step: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 2) and classes (n,); 194 at step 1, and more on the same lines at a smaller one."""
+    """Return points (n, 2) and classes (n,); 194 at step 1, and more on the same lines at a smaller step."""
     i = np.arange(0.0, 97.0, step)
     angle, radius = i * np.pi / 16, 6.5 * (104 - i) / 104
     spiral = np.stack([radius * np.sin(angle), radius * np.cos(angle)], axis=1)

@@ -1,10 +1,10 @@
-"""Kernel canonical correlation: what two views of the same samples share, and what is only fitted.
+"""Kernel canonical correlation of two views of the same samples, on training and test samples.
 
     python examples/plot_two_views.py [--output-dir DIR]
 
-The first view is a noisy point on a circle, the second the cosine of twice its angle beside pure noise: no line shows
-that they belong together. The correlation of the first pair of scores is that of the training samples and that of
-others, for growing penalties. Writes `two_views.png`.
+The first view is a noisy point on a circle, the second the cosine of twice its angle and a feature of pure noise. They
+have no linear relation. The figure shows the correlation of the first pair of scores on training and test samples, for
+growing penalties. Writes `two_views.png`.
 """
 
 from collections.abc import Sequence

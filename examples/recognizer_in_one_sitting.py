@@ -1,16 +1,16 @@
-"""A speech recognizer from audio files to a word error rate, in one sitting.
+"""A speech recognizer from audio files to a word error rate in one script.
 
     python examples/recognizer_in_one_sitting.py --corpus-dir DIR
 
 Run it where the project is installed. DIR holds the Kaldi data directories `train` and `test` (see
 docs/data-directories.md) and `lexicon.txt`; the Free Spoken Digit Dataset in this form takes half a minute on two
-cores. Without --corpus-dir a very small corpus of naval sentences is made by the synthesiser eSpeak NG (the extra
-`synth`) in a temporary directory: enough to see every step work, too little speech for a low error rate;
-`recipes/quickstart.py` makes a larger one.
+cores. Without --corpus-dir the synthesizer eSpeak NG (the extra `synth`) makes a very small corpus of naval sentences
+in a temporary directory. It is enough to run every step, but too small for a low error rate; `recipes/quickstart.py`
+makes a larger one.
 
-Read it from top to bottom: every step is one call with arrays going in and arrays coming out. The command `asr train`
-and the recipes take the same steps; beyond that they resume after an interruption, write model files, and choose the
-settings that are fixed here (scales, widths, penalties) on training speakers held out.
+Read it from top to bottom: every step is one call with arrays as input and output. The command `asr train` and the
+recipes take the same steps. They also resume after an interruption, write model files, and choose the settings that are
+fixed here (scales, widths, penalties) on held-out training speakers.
 """
 
 import argparse
@@ -47,7 +47,7 @@ from asr.training.dataset import trainable
 from discriminants import SparseKernelLogisticClassifier
 from discriminants.parallel.workers import workers_for
 
-JOBS = os.cpu_count() or 1  # no number below depends on it
+JOBS = os.cpu_count() or 1  # the results do not depend on it
 WORKERS = workers_for(JOBS)
 SMALL_NAVAL_CORPUS = CorpusSettings(
     n_train_speakers=12, n_train_utterances=180, n_test_speakers=3, n_test_utterances=30, snr_db=(20.0, 30.0)
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def recognize_corpus(corpus_dir: Path) -> None:
-    # 1. A corpus is text files: which audio, what was said, who said it. The lexicon spells words in phones.
+    # 1. A corpus is a set of text files: audio paths, transcripts, speakers. The lexicon spells words in phones.
     lexicon = read_lexicon(corpus_dir / "lexicon.txt")
     train, left_out = trainable(read_data_directory(corpus_dir / "train"), lexicon)
     test, _ = trainable(read_data_directory(corpus_dir / "test"), lexicon)
@@ -78,8 +78,8 @@ def recognize_corpus(corpus_dir: Path) -> None:
     say("1. Corpus", f"{len(train.utterances)} utterances of {len(train.speakers)} speakers to train on")
     print(f"   {len(test.utterances)} to test on, {len(lexicon.words)} words, {len(left_out)} utterances unusable")
 
-    # 2. Sound becomes a row of numbers every 10 ms. Static features (12 cepstra and the energy) do not depend on
-    # other frames; the front end adds differences and takes out each speaker's mean and deviation: 39 numbers.
+    # 2. Features: one row of numbers every 10 ms. Static features (12 cepstra and the energy) do not depend on
+    # other frames; the front end adds differences and normalizes each speaker's mean and deviation: 39 numbers.
     rate = soundfile.info(str(train.utterances[0].audio)).samplerate
     config = FeatureConfig(sample_rate=rate, normalize="speaker")
     train_static, _ = extract_static(train, config, workers=WORKERS)
@@ -88,14 +88,14 @@ def recognize_corpus(corpus_dir: Path) -> None:
     frames = front_end.transform(train_static)
     say("2. Features", f"{frames.n_frames} frames of {frames.n_features} numbers, {rate} Hz audio")
 
-    # 3. A phone is a chain of three states, each held for as long as it likes. A transcript then is a graph of all
-    # ways to say it: every pronunciation, with silence or a short pause between words or none.
+    # 3. A phone is a chain of three states, each of any duration. A transcript is then a graph of all
+    # ways to say it: every pronunciation, with silence, a short pause or no pause between words.
     topology = Topology(lexicon.phones)
     graphs = {name: transcript_graph(transcripts[name], lexicon, topology) for name in frames.ids}
     say("3. HMMs", f"{len(lexicon.phones)} phones and silence: {topology.n_states} states")
 
-    # 4. Nobody has marked where the phones are. Divide every utterance evenly, give each state a Gaussian, find the
-    # most likely division under these, re-estimate, repeat; then split the Gaussians and go on (a flat start).
+    # 4. Phone boundaries are unknown. Divide every utterance evenly, give each state a Gaussian, find the
+    # most likely division, re-estimate and repeat; then split the Gaussians and continue (a flat start).
     settings = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(8, 4, 4, 4))
     mixtures = {}
     for n_components, hmm, curve in train_gmm(frames, graphs, topology, settings, workers=WORKERS):
@@ -103,22 +103,22 @@ def recognize_corpus(corpus_dir: Path) -> None:
         say("4. GMM", f"{n_components} Gaussians a state, log-likelihood per frame {curve[-1]:.2f}")
     gmm = mixtures[8]
 
-    # 5. The best model's best path through every transcript graph names one state for every frame: the class labels.
+    # 5. The best model's best path through every transcript graph gives one state per frame: the class labels.
     aligned = align_table(gmm.log_likelihood, frames, graphs, topology, gmm.self_loops, workers=WORKERS)
     silence = np.isin(aligned.states, topology.silence_states).mean()
     say("5. Alignment", f"{100 * silence:.0f} % of the frames are silence, {len(aligned.failed)} utterances failed")
 
-    # 6. The classifier sees more: 7 frames on each side, brought to the 60 directions (at most one
-    # less than there are states) that separate the states best.
+    # 6. The classifier's input has 7 frames on each side, projected to the 60 directions (at most one
+    # less than the number of states) that separate the states best.
     wide = FeatureConfig(sample_rate=rate, normalize="speaker", context=7, lda_dimension=60)
     wide_front_end = FrontEnd(wide).fit(train_static, aligned.states)
     wide_frames = wide_front_end.transform(train_static)
     say("6. Splicing and LDA", f"{wide_frames.n_features} numbers a frame")
 
-    # 7. The sparse discriminant. Orthogonal least squares chooses, one by one, the Gaussian kernels that explain most
-    # of the one-vs-rest targets of all states together: one dictionary for all. Weights on it then minimize the
-    # logistic loss, so that outputs are the logarithms of posteriors P(state | frame). Divided by how common each
-    # state is, P(state), they take the place of the mixtures' likelihoods: a hybrid.
+    # 7. The sparse discriminant. Orthogonal least squares selects, one by one, the Gaussian kernels that explain most
+    # of the one-vs-rest targets of all states together: one common dictionary. Its weights then minimize the
+    # logistic loss, so that outputs are log posteriors P(state | frame). Divided by the state
+    # priors P(state), they replace the mixtures' likelihoods: a hybrid.
     classifier = SparseKernelLogisticClassifier(n_centers=600, n_candidates=1800, max_iter=4, random_state=0)
     hybrid = HybridAcousticModel(classifier, topology.n_states, prior_exponent=0.7)
     hybrid.fit(wide_frames.frames, aligned.states)
@@ -128,7 +128,7 @@ def recognize_corpus(corpus_dir: Path) -> None:
     )
     hybrid_hmm = PhoneHmm(topology, hybrid, gmm.self_loops)
 
-    # 8. What may be said: exactly one word if every training transcript is one, else a bigram of the transcripts.
+    # 8. The grammar: exactly one word if every training transcript is one, else a bigram of the transcripts.
     # Grammar, lexicon and phone HMMs are compiled into one graph of states.
     if all(len(words) == 1 for words in transcripts.values()):
         grammar = one_word(lexicon.words)
@@ -137,8 +137,8 @@ def recognize_corpus(corpus_dir: Path) -> None:
     graph = compile_graph(lexicon, grammar, topology)
     say("8. Graph", f"grammar '{grammar.name}', {graph.n_nodes} nodes, {graph.n_arcs} arcs")
 
-    # 9. Search: the best path through that graph for every test utterance, and the words on it with their times.
-    # 10. Score: the fewest word substitutions, deletions and insertions that turn the reference into what was found.
+    # 9. Search: the best path through that graph for every test utterance, and its words with their times.
+    # 10. Score: the fewest word substitutions, deletions and insertions that turn the reference into the result.
     # Posteriors are flatter than densities, so the hybrid weighs the grammar less and needs a narrower beam.
     for system, model, table, lm_scale, beam in (
         ("gmm-8", gmm, front_end.transform(test_static), 8.0, 200.0),
@@ -161,7 +161,7 @@ def recognize_corpus(corpus_dir: Path) -> None:
 
 
 def search(model: PhoneHmm, frames: np.ndarray, graph: StateGraph, lm_scale: float, beam: float) -> list[Segment]:
-    """Words of the best path, none if no path fits: state scores, token passing, reading the path."""
+    """Return the words of the best path, or none if no path fits."""
     scores = model.log_likelihood(frames)
     path = best_path(scores, graph, model.topology.unit_state, model.self_loops, lm_scale=lm_scale, beam=beam)
     return [] if path is None else word_segments(path, graph, model.topology)
