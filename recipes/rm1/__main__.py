@@ -74,7 +74,7 @@ def ours(features: FeatureConfig) -> tuple[Sequence[MixtureSpecification], Seque
 
 
 def training_config(features: FeatureConfig, mixtures: Sequence[MixtureSpecification]) -> TrainingConfig:
-    """Return the settings of a run on these features; the largest of the compared mixtures is the limit and aligns."""
+    """Return the settings of a run on these features; the largest of the compared mixtures makes the alignment."""
     n_grown = MIXTURES.index(max(n for family in mixtures for n in family.components)) + 1
     return TrainingConfig(
         features=features,
