@@ -113,6 +113,7 @@ VARIANTS = [
 RANGES = [FeatureConfig(dynamic_range_db=35), FeatureConfig(sample_rate=8000, energy="c0", dynamic_range_db=20)]
 
 
+@pytest.mark.slow  # librosa compiles functions when it is imported
 @pytest.mark.parametrize("rate", [8000, 16000])
 def test_mfcc_without_preemphasis_and_lifter_equal_those_of_librosa(rate):
     librosa = pytest.importorskip("librosa")
