@@ -87,7 +87,7 @@ def completed(docs: Sequence[str | None], parameters: Iterable[Parameter]) -> st
 
 def _sections(doc: str) -> dict[str, list[str]]:
     """Return the lines below each heading of a docstring; those before the first heading are below ""."""
-    lines, title = doc.splitlines(), ""
+    lines, title = doc.splitlines() or [""], ""
     found: dict[str, list[str]] = {title: []}
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         if below.startswith("---"):

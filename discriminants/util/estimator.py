@@ -45,13 +45,15 @@ def estimator(cls: Class) -> Class:
     for base in reversed(kind.__mro__):
         constraints |= vars(base).get("_declared", (None, vars(base).get("_parameter_constraints", {})))[1]
     kind._parameter_constraints = {name: constraints[name] for name in parameters if name in constraints}
-    if kind.__doc__:
+    if kind._declared[0]:  # python -OO leaves docstrings out
         docs = [vars(base).get("_declared", (base.__doc__,))[0] for base in kind.__mro__]
         kind.__doc__ = completed([*docs, SHARED_BY_CLASSES], parameters.values())
     for name in ("fit", "partial_fit"):
         if name in vars(cls):
             found = [vars(base).get(each) for each in dict.fromkeys([name, "fit"]) for base in kind.__mro__]
             own, *others = [getattr(method, "fn", method) for method in found if method]  # `fn` of `available_if`
+            if not own.__doc__:
+                continue
             docs = [own.__doc__, *(getattr(method, "_declared", method.__doc__) for method in others), SHARED_BY_FITS]
             own._declared, own.__doc__ = own.__doc__, completed(docs, list(signature(own).parameters.values())[1:])
     return cls

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -96,3 +98,9 @@ def test_derived_estimator_completes_inherited_entries() -> None:
     assert entries(Derived.fit, "Parameters") == [("X", "array-like of shape (n_samples, n_features)", "")]
     assert entries(Derived.fit, "Raises")[0][2].endswith("parameters out of range.\n    For an empty X.")
     assert "S. Mika, Kernel Fisher Discriminants" in (Derived.__doc__ or "")
+
+
+def test_estimators_work_without_docstrings() -> None:
+    code = "from discriminants import NPDClassifier, KRLSRegressor as R; print(NPDClassifier(3).n_centers, R.__doc__)"
+    found = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("3 ")
