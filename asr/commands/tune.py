@@ -194,7 +194,7 @@ def tune_model(
         [*problems, *failed],
         shares,
         share,
-        (*tuned.remarks, *_barely_separated(rejection)),
+        (*tuned.remarks, *_rejection_remarks(rejection)),
         rejection,
     )
 
@@ -218,8 +218,8 @@ def _named(choice: GrammarChoice) -> str:
     return f"the grammar '{choice}'" if isinstance(choice, str | os.PathLike) else "the grammar"
 
 
-def _barely_separated(found: Rejection | None) -> Iterator[str]:
-    """Yield a remark if too many other recordings are accepted."""
+def _rejection_remarks(found: Rejection | None) -> Iterator[str]:
+    """Yield remarks on too many accepted recordings, and on too few to fit to."""
     if found is not None and found.accepted > MAX_ACCEPTED * found.others:
         means = "a grammar with [unk] or $other" if found.by == "ratios" else "longer commands"
         yield (
