@@ -86,7 +86,7 @@ def _bayesian_lssvm(**parameters: Any) -> Any:
 
 
 # For states of phones, tuned on word errors of three held-out parts of AN4's training speakers
-# (docs/acoustic-models.md).
+# (docs/background/acoustic-models.md).
 _PAIRS_LOGISTIC: Mapping[str, Any] = {
     "loss": "logistic",
     "candidates_per_class": 80,
