@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 from pydantic import BaseModel
 
 from asr.acoustic.classifiers import available_classifiers
@@ -246,14 +245,3 @@ def test_the_python_of_the_guides_compiles(guide):
     text = (DOCS / guide).read_text(encoding="utf-8")
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         compile(textwrap.dedent(block), guide, "exec")
-
-
-def test_lattices_are_used_as_shown(toy_corpus, toy_model, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(toy_model, "model.safetensors")
-    samples, rate = soundfile.read(toy_corpus / "audio" / "test" / "test0-000.wav", dtype="int16")
-    soundfile.write("speech.flac", samples, rate)
-    exec(shown("decoding.md", "lattices"), {})
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("WISE ")
-    assert Path("speech.lat").read_text().startswith("VERSION=1.0")
