@@ -225,8 +225,6 @@ def test_classifier_shown_trains_and_decodes(block, name, made, tmp_path, monkey
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
     guide = (DOCS / "how-to/classifiers.md").read_text(encoding="utf-8")
     assert 'class-means = "my_package.acoustic:ClassMeans"' in guide
-        encoding="utf-8"
-    )
     (installed / "entry_points.txt").write_text(f"[asr.classifiers]\n{name} = my_package.acoustic:{made}\n")
     monkeypatch.syspath_prepend(package.parent)
     assert name in available_classifiers()
