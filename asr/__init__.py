@@ -5,7 +5,7 @@
     recognizer = Recognizer.load("model.safetensors")
     print(recognizer.recognize("speech.flac").text)
 
-Names are loaded when first used, so that `import asr` stays cheap. `docs/python.md` is their guide.
+Names are loaded when first used, so that `import asr` stays cheap. `docs/how-to/python.md` is their guide.
 """
 
 from importlib import import_module

@@ -3,7 +3,7 @@
     python examples/recognizer_in_one_sitting.py --corpus-dir DIR
 
 Run it where the project is installed. DIR holds the Kaldi data directories `train` and `test` (see
-docs/data-directories.md) and `lexicon.txt`; the Free Spoken Digit Dataset in this form takes half a minute on two
+docs/how-to/prepare-data.md) and `lexicon.txt`; the Free Spoken Digit Dataset in this form takes half a minute on two
 cores. Without --corpus-dir the synthesizer eSpeak NG (the extra `synth`) makes a very small corpus of naval sentences
 in a temporary directory. It is enough to run every step, but too small for a low error rate; `recipes/quickstart.py`
 makes a larger one.

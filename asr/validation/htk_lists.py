@@ -31,7 +31,7 @@ def _label_file(given: ListFile) -> Finding:
         "is a master label file of HTK, and text has 'UTTERANCE WORD WORD ...' on a line; give it another name, such "
         "as words.mlf, and make text of it in Python: "
         'asr.scoring.files.write_transcripts("text", asr.alignment.htk_labels.read_words("words.mlf")), as in '
-        '"Files of HTK" of docs/data-directories.md'
+        '"HTK" of docs/how-to/prepare-data.md'
     )
     return stopping("malformed", given.path, given.lines[0].number, message)
 
@@ -52,7 +52,7 @@ def _list_of_files(given: ListFile, alone: list[str]) -> Finding:
     if given.path.name == "feats.scp":
         message += (
             "files of features have to be put into an archive, and feats.scp says of every utterance where it is there "
-            f"('{printable(utterance, 100)} feats.ark:17'): \"Files of HTK\" of docs/data-directories.md does both"
+            f"('{printable(utterance, 100)} feats.ark:17'): \"HTK\" of docs/how-to/prepare-data.md does both"
         )
     else:
         message += f"every line needs the name of its utterance first: '{printable(f'{utterance} {path}', 200)}'"

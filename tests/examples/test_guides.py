@@ -1,10 +1,9 @@
-"""What the guides in docs/ show is what the program does."""
+"""The code on the pages of docs/ works, and the settings that they name exist."""
 
 import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from asr.acoustic.classifiers import available_classifiers
+from asr.acoustic.hybrid_training import NoiseSettings
 from asr.alignment.htk_labels import LabelSegment, write_mlf
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.htk_parameters import ParameterHeader, write_parameters
@@ -19,6 +19,9 @@ from asr.corpus.kaldi_ark import read_matrix
 from asr.training.config import TrainingConfig, load_config
 
 DOCS = Path(__file__).parents[2] / "docs"
+
+PARAMETERS = ("n_centers", "n_candidates", "max_memory", "loss", "max_iter", "tol", "n_iter_no_change")
+"""Parameters of classifiers that the pages set."""
 
 
 def shown(guide: str, name: str) -> str:
@@ -35,7 +38,7 @@ def test_files_of_htk_become_a_data_directory_as_shown(tmp_path, monkeypatch):
     frames = np.random.default_rng(0).normal(size=(30, 13)).astype(np.float32)
     write_parameters("mfcc/anna-1.mfc", frames, ParameterHeader("MFCC_E", compressed=True, checked=True))
     write_mlf("words.mlf", {"anna-1": [LabelSegment("ONE", 0.0, 0.3)]})
-    exec(shown("data-directories.md", "htk"), {})
+    exec(shown("how-to/prepare-data.md", "htk"), {})
     corpus = read_data_directory(Path("train"))
     assert [(one.id, one.speaker, one.words) for one in corpus.utterances] == [("anna-1", "anna", ("ONE",))]
     found = read_matrix(corpus.utterances[0].source, corpus.utterances[0].offset)
@@ -66,14 +69,14 @@ def write_as_htk_has_it(corpus: Path) -> None:
 def test_recordings_listed_by_htk_are_used_as_shown(tiny_corpus, tmp_path, monkeypatch, asr):
     monkeypatch.chdir(tmp_path)
     write_as_htk_has_it(tiny_corpus)
-    exec(shown("data-directories.md", "audio-lists"), {})
+    exec(shown("how-to/prepare-data.md", "audio-lists"), {})
     for part in ("train", "test"):
         made, meant = (read_data_directory(folder / part) for folder in (Path("data"), tiny_corpus))
         assert not made.problems
         assert [(one.id, one.speaker, one.words) for one in made.utterances] == [
             (one.id, one.speaker, one.words) for one in meant.utterances
         ]
-    train, *others = shown("data-directories.md", "commands").splitlines()
+    train, *others = shown("how-to/prepare-data.md", "commands").splitlines()
     for line in (f"{train} --config {tiny_corpus / 'settings.toml'} --jobs 1", *others):
         name, *arguments = line.split()
         status, _, err = asr(*arguments)
@@ -81,15 +84,31 @@ def test_recordings_listed_by_htk_are_used_as_shown(tiny_corpus, tmp_path, monke
     assert len(Path("runs/mine/test/hyp.txt").read_text().splitlines()) == 2
 
 
+def test_corpus_of_sphinx_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"etc/rm1_train.fileids": "adg0_4/sr249\n"}
+    files["etc/rm1_train.transcription"] = "<s> SHOW THE(2) <sil> SHIPS </s> (sr249)\n"
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    Path("feat/adg0_4").mkdir(parents=True)
+    frames = np.random.default_rng(0).normal(size=(30, 13)).astype("<f4")
+    Path("feat/adg0_4/sr249.mfc").write_bytes(np.int32(frames.size).tobytes() + frames.tobytes())
+    Path("train").mkdir()
+    exec(shown("how-to/prepare-data.md", "sphinx"), {})
+    (one,) = read_data_directory(Path("train")).utterances
+    assert (one.id, one.speaker, one.words) == ("adg0_4-sr249", "adg0_4", ("SHOW", "THE", "SHIPS"))
+
+
 def test_table_of_files_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / "data-directories.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to/prepare-data.md").read_text(encoding="utf-8")
     table = re.search(r"^    file,transcript,speaker\n(?:    .+\n)+", text, re.MULTILINE)
     Path("table.csv").write_text(textwrap.dedent(table[0]), encoding="utf-8")
     for name in ("audio/anna/001.wav", "audio/boris/001.wav"):
         Path(name).parent.mkdir(parents=True)
         Path(name).write_bytes(b"RIFF")
-    exec(shown("data-directories.md", "csv"), {})
+    exec(shown("how-to/prepare-data.md", "csv"), {})
     train, test = (read_data_directory(Path("data", part)) for part in ("train", "test"))
     assert not train.problems + test.problems
     assert [(utterance.id, utterance.speaker, utterance.words) for utterance in train.utterances + test.utterances] == [
@@ -103,7 +122,7 @@ def transcripts_of_table(
     table: bytes, capsys: pytest.CaptureFixture[str], *, tabs: bool = False
 ) -> tuple[list[tuple[str, ...]], str]:
     """Return the words that the guide's code makes of a table, in the order of the names, and its printed lines."""
-    code = shown("data-directories.md", "csv")
+    code = shown("how-to/prepare-data.md", "csv")
     Path("table.csv").write_bytes(table)
     if tabs:
         code = code.replace('"table.csv", ","', '"table.csv", "\\t"')
@@ -154,35 +173,41 @@ def test_guide_table_code_lost_rows_are_reported(in_corpus: None, capsys: pytest
     assert "2 lines" in lost[0] and "quote" in lost[0]
 
 
-def setting_names(model: type[BaseModel]) -> Mapping[str, set[str]]:
-    """Names of the settings of every table, those of no table under ''."""
-    tables: dict[str, set[str]] = {"": set()}
+def setting_names(model: type[BaseModel]) -> set[str]:
+    """Names of all settings, without their tables."""
+    names: set[str] = set()
     for name, field in model.model_fields.items():
         kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            tables[name] = set(kind.model_fields)
-        else:
-            tables[""].add(name)
-    return tables
+        names |= {name} | (setting_names(kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else set())
+    return names
 
 
-def test_the_settings_shown_are_the_defaults(tmp_path):
+def test_settings_table_has_the_defaults(tmp_path):
+    text = (DOCS / "how-to/train.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- settings.*?-->(.*?)<!-- /settings -->", text, re.DOTALL)
+    rows = re.findall(r"^\| `([\w.]+)` \| `(.+?)` \| .+ \|$", table[1], re.MULTILINE)
+    assert len(rows) == len(table[1].strip().splitlines()) - 2 >= 20
     path = tmp_path / "settings.toml"
-    path.write_text(shown("training.md", "settings"), encoding="utf-8")
+    path.write_text("".join(f"{name} = {default}\n" for name, default in rows), encoding="utf-8")
     assert load_config(path) == TrainingConfig()
 
 
-def test_every_setting_is_shown():
-    tables: dict[str, set[str]] = {}
-    table = ""
-    for line in shown("training.md", "settings").splitlines():
-        if heading := re.match(r"\[(\w+)\]", line):
-            table = heading[1]
-        elif setting := re.match(r"(?:# )?(\w+) = ", line):
-            tables.setdefault(table, set()).add(setting[1])
-    expected = dict(setting_names(TrainingConfig))
-    assert tables.pop("hybrid_features") <= expected.pop("hybrid_features")
-    assert tables == expected
+def test_settings_shown_exist():
+    known = setting_names(TrainingConfig) | {*NoiseSettings.model_fields, *PARAMETERS}
+    for guide in sorted((DOCS / "how-to").glob("*.md")):
+        text = re.sub(r"```.*?```", "", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for span in re.findall(r"`([^`\n]+ = [^`\n]+)`", text):
+            if not span.startswith(("$", "lists")):
+                named = re.findall(r"(\w+) = ", span)
+                assert named and {*named} <= known, f"{guide.name}: {span}"
+
+
+def test_settings_file_shown_is_valid(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text(shown("how-to/train.md", "example"), encoding="utf-8")
+    config = load_config(path)
+    assert config.features.normalize == config.hybrid_features.normalize == "corpus"
+    assert config.hybrid.noise is not None
 
 
 @pytest.mark.slow
@@ -193,11 +218,12 @@ def test_classifier_shown_trains_and_decodes(block, name, made, tmp_path, monkey
     package = tmp_path / "site" / "my_package"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    (package / "acoustic.py").write_text(shown("training.md", block), encoding="utf-8")
+    (package / "acoustic.py").write_text(shown("how-to/classifiers.md", block), encoding="utf-8")
     installed = tmp_path / "site" / "my_package-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
-    assert 'class-means = "my_package.acoustic:ClassMeans"' in (DOCS / "training.md").read_text(encoding="utf-8")
+    guide = (DOCS / "how-to/classifiers.md").read_text(encoding="utf-8")
+    assert 'class-means = "my_package.acoustic:ClassMeans"' in guide
     (installed / "entry_points.txt").write_text(f"[asr.classifiers]\n{name} = my_package.acoustic:{made}\n")
     monkeypatch.syspath_prepend(package.parent)
     assert name in available_classifiers()
@@ -225,9 +251,9 @@ def test_words_have_states_of_their_own_as_shown(tiny_corpus, tmp_path, monkeypa
     for name in ("lexicon.txt", "settings.toml"):
         shutil.copy(tiny_corpus / name, tmp_path)
     shutil.copy(next((tiny_corpus / "audio" / "test").glob("*.wav")), "speech.flac")
-    exec(shown("training.md", "words"), {})
+    exec(shown("how-to/classifiers.md", "words"), {})
     words = Path("words.txt").read_text(encoding="utf-8")
-    text = (DOCS / "training.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to/classifiers.md").read_text(encoding="utf-8")
     for word in ("ONE", "SEVEN"):
         line = next(line for line in words.splitlines() if line.startswith(f"{word} "))
         assert line.split() in [shown_line.split() for shown_line in text.splitlines()]
@@ -235,13 +261,28 @@ def test_words_have_states_of_their_own_as_shown(tiny_corpus, tmp_path, monkeypa
 
 
 def test_links_between_the_guides_lead_somewhere():
-    for guide in [*DOCS.glob("*.md"), *DOCS.parent.glob("*.md")]:
+    for guide in [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", guide.read_text(encoding="utf-8")):
             assert (guide.parent / target).exists(), f"{guide.name}: {target}"
 
 
-@pytest.mark.parametrize("guide", sorted(path.name for path in DOCS.glob("*.md")))
+@pytest.mark.parametrize("guide", sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")))
 def test_the_python_of_the_guides_compiles(guide):
     text = (DOCS / guide).read_text(encoding="utf-8")
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         compile(textwrap.dedent(block), guide, "exec")
+
+
+def test_readme_python_works(toy_corpus, toy_model, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("run").mkdir()
+    shutil.copy(toy_model, "run")
+    for name in ("speech.flac", "answer.wav"):
+        samples, rate = soundfile.read(toy_corpus / "audio" / "test" / "test0-000.wav", dtype="int16")
+        soundfile.write(name, samples, rate)
+    recognizer, learner = re.findall(r"```python\n(.*?)```", (DOCS.parent / "README.md").read_text("utf-8"), re.DOTALL)
+    exec(recognizer.replace('"LIGHTS ON", "LIGHTS OFF"', '"NO", "WISE TWO SEVEN ONE"'), {})
+    exec(learner, {})
+    first, second, accuracy = capsys.readouterr().out.splitlines()
+    assert first.startswith("WISE ") and second.startswith("WISE ")
+    assert float(accuracy) > 0.98

@@ -1,4 +1,4 @@
-"""docs/python.md is a doctest: every example on it is run, in order, in a folder that has what it names."""
+"""docs/how-to/python.md is a doctest: every example on it is run, in order, in a folder that has what it names."""
 
 import doctest
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
-GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "python.md"
 
 
 @pytest.fixture
