@@ -204,7 +204,7 @@ def _speaker_rule(speakers: str | None) -> SpeakerRule:
     try:
         pattern = re.compile(speakers)
     except re.error as error:
-        raise ConfigError(f"--speakers: '{speakers}' is not a regular expression ({error}).") from error
+        raise ConfigError(f"--speakers (speakers=): '{speakers}' is not a regular expression ({error}).") from error
 
     def matched(one: SourceUtterance, root: Path, folders: bool) -> str | None:
         path = one.audio.relative_to(root) if one.audio.is_relative_to(root) else one.audio
@@ -226,7 +226,7 @@ def _with_speakers(
             named.append((one, words, speaker))
         else:
             result.left_out.append(
-                LeftOut(one.place, "no-speaker", "--speakers matches no part of the path of the audio")
+                LeftOut(one.place, "no-speaker", "--speakers (speakers=) matches no part of the path of the audio")
             )
     return named
 
@@ -281,15 +281,19 @@ def _chosen_speakers(speakers: Sequence[str], wanted: int | Sequence[str], seed:
     if isinstance(wanted, int):
         if wanted >= len(speakers):
             raise ConfigError(
-                f"--test-speakers: {wanted} of {count(len(speakers), 'speaker')} leaves none for training."
+                f"--test-speakers (test_speakers=): {wanted} of {count(len(speakers), 'speaker')} leaves none for training."
             )
         return set(random.Random(seed).sample(speakers, wanted))
     chosen = {_key(name) for name in wanted}
     unknown = sorted(chosen.difference(speakers))
     if unknown:
-        raise ConfigError(f"--test-speakers: no speaker '{unknown[0]}'. Speakers: {some(speakers, 20)}.")
+        raise ConfigError(
+            f"--test-speakers (test_speakers=): no speaker '{unknown[0]}'. Speakers: {some(speakers, 20)}."
+        )
     if chosen == set(speakers):
-        raise ConfigError("--test-speakers: every speaker is a test speaker; none is left for training.")
+        raise ConfigError(
+            "--test-speakers (test_speakers=): every speaker is a test speaker; none is left for training."
+        )
     return chosen
 
 

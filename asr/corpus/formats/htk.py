@@ -17,7 +17,7 @@ def read_htk(source: Path, options: ReadOptions) -> Iterator[Found]:
     given = options.transcripts
     label_files = [given] if given is not None else sorted(source.parent.glob("*.mlf"))
     if not label_files:
-        raise CorpusError(f"{source}: no master label file (.mlf) next to it. Use --transcripts FILE.")
+        raise CorpusError(f"{source}: no master label file (.mlf) next to it. Use --transcripts FILE (transcripts=).")
     words = {name: found for path in label_files for name, found in read_words(path).items()}
     finder = AudioFinder(source.parent, options.audio)
     for number, line in enumerate(read_text_lines(source, CorpusError), 1):

@@ -91,7 +91,7 @@ class ReadOptions:
         try:
             return re.compile(self.tiers)
         except re.error as error:
-            raise CorpusError(f"--tiers: '{self.tiers}' is not a regular expression ({error}).") from error
+            raise CorpusError(f"--tiers (tiers=): '{self.tiers}' is not a regular expression ({error}).") from error
 
 
 class AudioFinder:

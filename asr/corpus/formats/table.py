@@ -62,7 +62,7 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
     columns: dict[str, int] = {}
     for field in given:
         if field not in FIELDS:
-            raise CorpusError(f"--columns: '{field}' is not a field. Expected one of {', '.join(FIELDS)}.")
+            raise CorpusError(f"--columns (columns=): '{field}' is not a field. Expected one of {', '.join(FIELDS)}.")
     for field, usual in FIELDS.items():
         wanted = (given[field].strip().casefold(),) if field in given else usual
         found = next((names.index(name) for name in wanted if name in names), None)
@@ -70,7 +70,7 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
             columns[field] = found
         elif field in given or field in ("file", "text"):
             raise CorpusError(
-                f"{source}:1: no column for the field '{field}' among {', '.join(header)}. Use --columns {field}=NAME."
+                f"{source}:1: no column for the field '{field}' among {', '.join(header)}. Use --columns {field}=NAME (columns=)."
             )
     return columns
 
