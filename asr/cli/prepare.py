@@ -161,21 +161,25 @@ def prepare(
             f"{source}: not found. Expected the folder or table with the recordings.", code="missing-file"
         )
 
+    import asr
     from asr.commands.prepare import change_table, summary
-    from asr.commands.prepare import prepare as prepare_corpus
-    from asr.corpus.formats.source import ReadOptions
-    from asr.util.text_normalization import TextNormalizer, read_tags
 
-    normalizer = TextNormalizer(case, language, hyphens, read_tags(tags) if tags else {}, spell_numbers)
-    result = prepare_corpus(
+    result = asr.prepare(
         format_name,
         source,
         out,
-        options=ReadOptions(audio, _fields(columns), tiers, transcripts),
-        normalizer=normalizer,
+        audio=audio,
+        columns=_fields(columns),
+        tiers=tiers,
+        transcripts=transcripts,
         speakers=speakers,
         test_speakers=_test_speakers(test_speakers),
         lexicon=lexicon,
+        case=case,
+        language=language,
+        hyphens=hyphens,
+        tags=tags,
+        spell_numbers=spell_numbers,
         dry_run=dry_run,
     )
     for line in change_table(result.changes) if dry_run else ():

@@ -281,7 +281,7 @@ def _chosen_speakers(speakers: Sequence[str], wanted: int | Sequence[str], seed:
     if isinstance(wanted, int):
         if wanted >= len(speakers):
             raise ConfigError(
-                f"--test-speakers (test_speakers=): {wanted} of {count(len(speakers), 'speaker')} leaves none for training."
+                f"--test-speakers (test_speakers=): {wanted} of {len(speakers):,} leaves none for training."
             )
         return set(random.Random(seed).sample(speakers, wanted))
     chosen = {_key(name) for name in wanted}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from asr.cli import main
 from asr.commands.prepare import FORMATS, TABLE, Prepared, change_table, prepare
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.formats.source import ReadOptions
@@ -177,3 +178,16 @@ def test_nothing_usable_is_an_error(tmp_path):
         run("table", tmp_path / "empty", tmp_path / "data")
     with pytest.raises(ConfigError, match="format"):
         run("unknown", tmp_path / "empty", tmp_path / "data")
+
+
+def test_command_line_prepares_and_reports(tmp_path, capsys):
+    source = write_folder(tmp_path / "source")
+    with pytest.raises(SystemExit) as done:
+        main(["prepare", "folder", str(source), str(tmp_path / "data"), "--test-speakers", "anna"])
+    assert done.value.code == 0
+    assert "6 of 6" in capsys.readouterr().out
+    assert read_data_directory(tmp_path / "data" / "test").speakers == ("anna",)
+    with pytest.raises(SystemExit) as done:
+        main(["prepare", "table", str(source), str(tmp_path / "data"), "--columns", "file"])
+    assert done.value.code == 1
+    assert "--columns" in capsys.readouterr().err

@@ -70,7 +70,8 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
             columns[field] = found
         elif field in given or field in ("file", "text"):
             raise CorpusError(
-                f"{source}:1: no column for the field '{field}' among {', '.join(header)}. Use --columns {field}=NAME (columns=)."
+                f"{source}:1: no column for the field '{field}' among {', '.join(header)}. "
+                f"Use --columns {field}=NAME (columns=)."
             )
     return columns
 
