@@ -191,3 +191,14 @@ def test_command_line_prepares_and_reports(tmp_path, capsys):
         main(["prepare", "table", str(source), str(tmp_path / "data"), "--columns", "file"])
     assert done.value.code == 1
     assert "--columns" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["folder", "table", "textgrid", "elan", "subtitles", "htk", "sphinx"])
+def test_commands_name_the_prepare_command_for_such_a_folder(name, tmp_path, capsys):
+    source = tmp_path / "source"
+    source.mkdir()
+    given = WRITERS[name][1](source)
+    with pytest.raises(SystemExit) as done:
+        main(["validate", "--data", str(source), "--lexicon", str(tmp_path)])
+    assert done.value.code == 1
+    assert f"asr prepare {WRITERS[name][0]} {given} OUT" in capsys.readouterr().err
