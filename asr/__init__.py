@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from asr.api.commands import train as train
     from asr.api.commands import tune as tune
     from asr.api.commands import validate as validate
+    from asr.api.preparation import prepare as prepare
     from asr.api.recognizer import Recognizer as Recognizer
     from asr.api.results import Alignment as Alignment
     from asr.api.results import Phone as Phone
@@ -42,6 +43,7 @@ _NAMES = {
         "tune",
         "validate",
     ],
+    "asr.api.preparation": ["prepare"],
     "asr.api.recognizer": ["Recognizer"],
     "asr.api.results": ["Alignment", "Phone", "Result", "Word"],
 }

@@ -14,6 +14,7 @@ from asr.cli.options import (
     Model,
     Root,
     Upsample,
+    require_corpus,
     require_directory,
     require_file,
     require_model,
@@ -57,7 +58,7 @@ def align(
       asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --textgrid
     """
     require_model(model, "--model")
-    require_directory(data, "--data")
+    require_corpus(data, "--data")
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")
 

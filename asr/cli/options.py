@@ -99,6 +99,18 @@ def require_directory(path: Path | None, option: str, error: type[AsrError] = Co
     raise error(f"{option}: '{path}' {found}; a directory is needed")
 
 
+def require_corpus(path: Path | None, option: str) -> None:
+    """Raise CorpusError unless `path` is None or a directory with lists; name the `asr prepare` command if possible."""
+    require_directory(path, option)
+    if path is None or any(exists(path / name) for name in ("wav.scp", "feats.scp", "utt2spk", "text")):
+        return
+    from asr.corpus.formats.detect import prepare_command
+
+    command = prepare_command(path)
+    if command is not None:
+        raise CorpusError(f"{option}: '{path}' has no list wav.scp or feats.scp. Make a data directory: {command}.")
+
+
 def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
     """Raise `error` unless `path` is None or a file; a shell pipe (`<(command)`) is copied to a file."""
     if path is None or is_file(path):

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, StripStress, require_directory, require_file
+from asr.cli.options import (
+    ALL_CORES,
+    Cluster,
+    Config,
+    Data,
+    Jobs,
+    Root,
+    StripStress,
+    require_corpus,
+    require_directory,
+    require_file,
+)
 from asr.util.errors import LexiconError
 from asr.util.memory_errors import require_address_space
 
@@ -99,7 +110,7 @@ def train(
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/mine
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/wide --config wide.toml -j 2
     """
-    require_directory(data, "--data")
+    require_corpus(data, "--data")
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")
     require_file(config, "--config")

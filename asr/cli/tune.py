@@ -13,6 +13,7 @@ from asr.cli.options import (
     Jobs,
     Model,
     Root,
+    require_corpus,
     require_directory,
     require_grammar,
     require_model,
@@ -91,7 +92,7 @@ def tune(
       asr tune --model M --data data/dev --grammar commands.txt --others data/others --output commands.safetensors
     """
     require_model(model, "--model")
-    require_directory(data, "--data")
+    require_corpus(data, "--data")
     require_directory(others, "--others")
     require_directory(root, "--root")
     require_grammar(grammar)

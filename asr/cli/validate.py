@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, StripStress, require_directory, require_file
+from asr.cli.options import (
+    ALL_CORES,
+    Config,
+    Data,
+    Jobs,
+    Root,
+    StripStress,
+    require_corpus,
+    require_directory,
+    require_file,
+)
 from asr.util.errors import LexiconError
 
 
@@ -51,7 +61,7 @@ def validate(
       asr validate --data data/train --lexicon lexicon.txt --config wide.toml --json
     """
     tests = test or []
-    require_directory(data, "--data")
+    require_corpus(data, "--data")
     require_file(lexicon, "--lexicon", LexiconError)
     require_file(config, "--config")
     require_directory(root, "--root")

@@ -65,8 +65,11 @@ def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> byte
         raise error(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from problem
 
 
-def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEXT) -> str:
-    """Read the text of a file of at most `largest` bytes, like `read_text_lines`."""
+def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEXT, log_changes: bool = True) -> str:
+    """Read the text of a file of at most `largest` bytes, like `read_text_lines`.
+
+    `log_changes` is false for callers that report the normalization of the text themselves.
+    """
     content = read_bytes(path, error, largest=largest)
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content, error, largest)
@@ -87,7 +90,7 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEX
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise error(f"{path}, line {line}: holds a zero byte; a text file is needed.")
-    return _normalized(path, text)
+    return _normalized(path, text) if log_changes else nfc(text)
 
 
 def _normalized(path: Path | str, text: str) -> str:

@@ -14,7 +14,7 @@ Mutator = Callable[[Random, bytes, Sequence[bytes]], bytes]
 
 ROOMS = tuple(
     f"tests.fuzz.readers.{room}"
-    for room in "text lattices corpora audio settings models fits runs benchmarks recipes rm1".split()
+    for room in "text lattices corpora audio settings models fits runs benchmarks recipes rm1 prepare".split()
 )
 """Modules that register readers when they are imported."""
 

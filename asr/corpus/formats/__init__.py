@@ -1,0 +1,1 @@
+"""Readers of corpora in foreign formats, for `asr prepare`: one format a file."""

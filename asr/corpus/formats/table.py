@@ -1,0 +1,100 @@
+"""Tables (CSV, TSV) with a row for each file or segment."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from asr.corpus.formats.source import AudioFinder, Found, LeftOut, ReadOptions, SourceUtterance, read_annotation
+from asr.util.errors import CorpusError
+from asr.util.unicode_text import nfc
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "file": ("file", "path", "audio", "filename", "file_name", "wav", "wav_filename", "audio_file", "audio_filepath",
+             "audio_path", "filepath", "recording"),
+    "text": ("text", "sentence", "transcript", "transcription", "words", "normalized_text", "utterance"),
+    "speaker": ("speaker", "client_id", "speaker_id", "speaker_name", "spk"),
+    "start": ("start", "begin", "start_time", "offset", "onset"),
+    "end": ("end", "stop", "end_time", "offset_end"),
+    "duration": ("duration",),
+    "name": ("id", "utterance_id", "utt_id"),
+}  # fmt: skip
+"""Usual names of the columns of each field; letter case does not count."""
+_DELIMITERS = "\t;,|"
+
+
+def read_table(source: Path, options: ReadOptions) -> Iterator[Found]:
+    """Yield one utterance per row.
+
+    The first line names the columns (`FIELDS`, or `options.columns`); the columns of file and text are required. Quotes
+    are characters like others in tables with tabs or with `|`.
+
+    Raises
+    ------
+    CorpusError
+        If the table cannot be read or a column is missing.
+    """
+    text = read_annotation(source)
+    lines = text.splitlines(keepends=True)
+    if not lines:
+        raise CorpusError(f"{source}: an empty file. Expected a line with the names of the columns.")
+    delimiter = max(_DELIMITERS, key=lines[0].count)
+    if delimiter in "\t|":
+        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        rows = csv.reader(lines, delimiter=delimiter)
+    columns = _columns(source, next(rows), options.columns)
+    finder = AudioFinder(source.parent, options.audio)
+    end = rows.line_num
+    try:
+        for row in rows:
+            start, end = end + 1, rows.line_num
+            place = f"{source}:{start}"
+            if not any(row):
+                continue
+            yield _utterance(place, row, columns, finder, end - start + 1)
+    except csv.Error as error:
+        raise CorpusError(f"{source}:{rows.line_num}: {error}.") from error
+
+
+def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[str, int]:
+    """Return the column number of each field that the table has."""
+    names = [nfc(name.strip()).casefold() for name in header]
+    columns: dict[str, int] = {}
+    for field in given:
+        if field not in FIELDS:
+            raise CorpusError(f"--columns (columns=): '{field}' is not a field. Expected one of {', '.join(FIELDS)}.")
+    for field, usual in FIELDS.items():
+        wanted = (given[field].strip().casefold(),) if field in given else usual
+        found = next((names.index(name) for name in wanted if name in names), None)
+        if found is not None:
+            columns[field] = found
+        elif field in given or field in ("file", "text"):
+            raise CorpusError(
+                f"{source}:1: no column for the field '{field}' among {', '.join(header)}. "
+                f"Use --columns {field}=NAME (columns=)."
+            )
+    return columns
+
+
+def _utterance(place: str, row: list[str], columns: Mapping[str, int], finder: AudioFinder, n_lines: int) -> Found:
+    value = {field: row[column].strip() if column < len(row) else "" for field, column in columns.items()}
+    if n_lines > 1:
+        return LeftOut(place, "open-quote", f"the row has {n_lines} lines; a quotation mark is probably not closed")
+    if not value["file"]:
+        return LeftOut(place, "no-audio", "the row names no file")
+    if not value["text"]:
+        return LeftOut(place, "no-words", "the row has no transcript")
+    audio = finder.named(value["file"], place)
+    if isinstance(audio, LeftOut):
+        return audio
+    try:
+        start, end, duration = (
+            float(value[field]) if value.get(field) else None for field in ("start", "end", "duration")
+        )
+    except ValueError as error:
+        return LeftOut(place, "bad-time", f"{error}. Expected seconds")
+    if end is None and duration is not None and start is not None:
+        end = start + duration
+    return SourceUtterance(
+        audio, value["text"], place, value.get("speaker") or None, start, end, value.get("name") or None
+    )

@@ -1,0 +1,76 @@
+"""Praat TextGrids, long or short, in UTF-8 or UTF-16: an utterance for each interval with text."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from asr.corpus.formats.source import (
+    MAX_TEXT_FILE,
+    AudioFinder,
+    Found,
+    LeftOut,
+    ReadOptions,
+    SourceUtterance,
+    each_file,
+    files_below,
+)
+from asr.util.errors import CorpusError
+from asr.util.text_lines import read_bytes
+
+PHONES = re.compile(r"(?i)(^|[ _-])(phone[sm]?e?s?|phon|segments?|mau|sampa|ipa)$")
+"""Names of tiers with phones, which are left out unless `tiers` names them."""
+WORDS = re.compile(r"(?i)(^|[ _-])(words?|ort|orthography)$")
+"""Names of tiers with an interval per word, as aligners write them; neighboring intervals are joined."""
+SILENCES = frozenset(("sil", "sp", "spn", "<p:>", "<eps>", "<unk>"))
+"""Labels of silence and noise in tiers of words."""
+MAX_GAP = 0.5
+"""Seconds between two words of an utterance."""
+MAX_JOINED = 20.0
+"""Seconds of an utterance that is joined from words."""
+
+
+def read_textgrids(source: Path, options: ReadOptions) -> Iterator[Found]:
+    """Yield the intervals with text of all TextGrids below a folder; the tier's name is the speaker's."""
+    finder = AudioFinder(source, options.audio)
+    pattern = options.tier_pattern()
+    grids = [path for path in files_below(source) if path.suffix.lower() == ".textgrid"]
+    yield from each_file(grids, finder, lambda path, audio: _intervals(path, audio, pattern))
+    yield from finder.unused("no TextGrid has its name")
+
+
+def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iterator[Found]:
+    from praatio import textgrid
+    from praatio.data_classes.interval_tier import IntervalTier
+
+    read_bytes(path, CorpusError, largest=MAX_TEXT_FILE)
+    try:
+        grid = textgrid.openTextgrid(str(path), includeEmptyIntervals=False, reportingMode="silence")
+    except Exception as error:  # praatio raises errors of many kinds for damaged files
+        raise CorpusError(f"{path}: not a TextGrid ({error}).") from error
+    kept = [name for name in grid.tierNames if (pattern.search(name) if pattern else not PHONES.search(name))]
+    if not kept:
+        yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(grid.tierNames) or 'none'}")
+    for tier in (grid.getTier(name) for name in kept):
+        if not isinstance(tier, IntervalTier):
+            yield LeftOut(f"{path}:{tier.name}", "point-tier", "a tier of points. Expected intervals")
+            continue
+        speaker, dash, rest = tier.name.rpartition(" - ")
+        if not dash:
+            speaker, rest = tier.name if len(kept) > 1 else None, tier.name
+        for start, end, text in _joined(tier.entries) if WORDS.search(rest) else tier.entries:
+            if text.split():
+                yield SourceUtterance(audio, text, f"{path}:{tier.name}:{start:.3f}", speaker, start, end)
+
+
+def _joined(words: Iterable[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
+    """Return utterances joined from words whose gaps are at most `MAX_GAP`."""
+    joined: list[tuple[float, float, str]] = []
+    for start, end, word in words:
+        if word.strip().lower() in SILENCES:
+            continue
+        first, last, text = joined[-1] if joined else (0.0, -MAX_GAP - 1, "")
+        if start - last <= MAX_GAP and end - first <= MAX_JOINED:
+            joined[-1] = (first, end, f"{text} {word}")
+        else:
+            joined.append((start, end, word))
+    return joined
