@@ -158,7 +158,8 @@ def write_sphinx(root: Path) -> Path:
     (root / "etc").mkdir()
     ids = "".join(f"{audio.parent.name}/{audio.stem}\n" for audio, _, _ in found)
     (root / "etc" / "all.fileids").write_text(ids)
-    said = "".join(f"<s> {' '.join(text.split())} </s> ({audio.stem})\n" for audio, _, text in found)
+    words = {audio.stem: " ".join(WORDS[f"{audio.parent.name}_{audio.stem}"]) for audio, _, _ in found}
+    said = "".join(f"<s> {text} </s> ({name})\n" for name, text in words.items())
     (root / "etc" / "all.transcription").write_text(said, encoding="utf-8")
     return root / "etc" / "all.fileids"
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from asr.api.arguments import checked, optional_path
 from asr.api.commands import StrPath
-from asr.commands.prepare import Prepared
+from asr.commands.prepare import WORD_FORMATS, Prepared
 from asr.commands.prepare import prepare as prepare_corpus
 from asr.corpus.formats.source import ReadOptions
 from asr.util.text_normalization import TextNormalizer, read_tags
@@ -25,7 +25,7 @@ def prepare(
     speakers: str | None = None,
     test_speakers: int | Sequence[str] = 0,
     lexicon: StrPath | None = None,
-    case: Literal["lower", "upper", "keep"] = "lower",
+    case: Literal["lower", "upper", "keep"] | None = None,
     language: str = "en",
     hyphens: Literal["split", "keep", "join"] = "split",
     tags: StrPath | Mapping[str, str] | None = None,
@@ -60,7 +60,10 @@ def prepare(
         Speakers of the test, drawn or named; default: none.
     lexicon : path, optional
         Lexicon whose letter case the words take; `missing_words` of the result counts words that it lacks.
-    case, language, hyphens, tags, spell_numbers
+    case : "lower", "upper" or "keep", optional
+        Letter case of the words; default: lower. The default leaves transcripts of "htk" and "sphinx" as they are,
+        because their words are those of a dictionary.
+    language, hyphens, tags, spell_numbers
         Rules of the text (`asr.util.text_normalization.TextNormalizer`).
     seed : int
         Seed of the draw of test speakers.
@@ -89,7 +92,14 @@ def prepare(
         Path(source),
         Path(output),
         options=ReadOptions(optional_path(audio), columns or {}, tiers, optional_path(transcripts)),
-        normalizer=TextNormalizer(case, language, hyphens, replacements, spell_numbers),
+        normalizer=TextNormalizer(
+            case or "lower",
+            language,
+            hyphens,
+            replacements,
+            spell_numbers,
+            is_active=case is not None or format_name not in WORD_FORMATS,
+        ),
         speakers=speakers,
         test_speakers=test_speakers,
         lexicon=optional_path(lexicon),

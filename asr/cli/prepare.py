@@ -102,7 +102,10 @@ def prepare(
             show_default=False,
         ),
     ] = None,
-    case: Annotated[Literal["lower", "upper", "keep"], typer.Option(help="Letter case of the words.")] = "lower",
+    case: Annotated[
+        Literal["lower", "upper", "keep"] | None,
+        typer.Option(help="Letter case of the words.  [default: lower; for htk and sphinx, words stay as they are]"),
+    ] = None,
     language: Annotated[
         str, typer.Option(metavar="CODE", help="Language, for spelled numbers and for the case of Turkish i.")
     ] = "en",

@@ -47,6 +47,8 @@ FORMATS: Mapping[str, str] = {
 """Reader of each format, as module and function of `asr.corpus.formats`."""
 FILE_FORMATS = frozenset(("table", "nemo", "htk", "sphinx"))
 """Formats whose source is a file; lhotse takes a file or a folder, the others take a folder."""
+WORD_FORMATS = frozenset(("htk", "sphinx"))
+"""Formats whose transcripts are words as a dictionary has them; by default they stay as they are."""
 _SHOWN = 5
 
 Reader = Callable[[Path, ReadOptions], Iterator[Found]]

@@ -55,6 +55,8 @@ class TextNormalizer:
         [square] or <angle> brackets that are not listed are removed.
     spell_numbers
         Whether digits are spelled by the package num2words. Otherwise a transcript with digits is refused.
+    is_active
+        Whether transcripts are changed; otherwise they are only divided at white space.
     """
 
     case: Case = "lower"
@@ -62,6 +64,7 @@ class TextNormalizer:
     hyphens: Hyphens = "split"
     tags: Mapping[str, str] = field(default_factory=dict)
     spell_numbers: bool = False
+    is_active: bool = True
 
     def __post_init__(self) -> None:
         self._spell = _number_speller(self.language) if self.spell_numbers else None
@@ -78,6 +81,8 @@ class TextNormalizer:
         TextError
             If the transcript has digits that are not spelled, or a word for unintelligible speech.
         """
+        if not self.is_active:
+            return tuple(nfc(text).split())
         found: list[str] = []
         for token in self._tokens(nfc(text)):
             if token not in self._cache:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from pydantic import BaseModel
 
 from asr.acoustic.classifiers import available_classifiers
 from asr.acoustic.hybrid_training import NoiseSettings
 from asr.alignment.htk_labels import LabelSegment, write_mlf
+from asr.commands.prepare import FORMATS
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.htk_parameters import ParameterHeader, write_parameters
 from asr.corpus.kaldi_ark import read_matrix
@@ -69,7 +71,9 @@ def write_as_htk_has_it(corpus: Path) -> None:
 def test_recordings_listed_by_htk_are_used_as_shown(tiny_corpus, tmp_path, monkeypatch, asr):
     monkeypatch.chdir(tmp_path)
     write_as_htk_has_it(tiny_corpus)
-    exec(shown("how-to/prepare-data.md", "audio-lists"), {})
+    for line in shown("how-to/prepare-data.md", "audio-lists").splitlines():
+        status, _, err = asr(*line.split()[1:])
+        assert status == 0, err
     for part in ("train", "test"):
         made, meant = (read_data_directory(folder / part) for folder in (Path("data"), tiny_corpus))
         assert not made.problems
@@ -100,77 +104,29 @@ def test_corpus_of_sphinx_becomes_a_data_directory_as_shown(tmp_path, monkeypatc
     assert (one.id, one.speaker, one.words) == ("adg0_4-sr249", "adg0_4", ("SHOW", "THE", "SHIPS"))
 
 
-def test_table_of_files_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
+def test_table_of_files_becomes_a_data_directory_as_shown(tmp_path, monkeypatch, asr):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "how-to/prepare-data.md").read_text(encoding="utf-8")
     table = re.search(r"^    file,transcript,speaker\n(?:    .+\n)+", text, re.MULTILINE)
     Path("table.csv").write_text(textwrap.dedent(table[0]), encoding="utf-8")
     for name in ("audio/anna/001.wav", "audio/boris/001.wav"):
         Path(name).parent.mkdir(parents=True)
-        Path(name).write_bytes(b"RIFF")
-    exec(shown("how-to/prepare-data.md", "csv"), {})
+        soundfile.write(name, np.random.default_rng(0).normal(size=8000) * 0.1, 16000)
+    command = re.search(r"^    asr (prepare table .*?)  ", text, re.MULTILINE)
+    status, out, err = asr(*command[1].split())
+    assert (status, out) == (0, shown("how-to/prepare-data.md", "prepared")), err
     train, test = (read_data_directory(Path("data", part)) for part in ("train", "test"))
     assert not train.problems + test.problems
     assert [(utterance.id, utterance.speaker, utterance.words) for utterance in train.utterances + test.utterances] == [
-        ("anna_001", "anna", ("SHOW", "ALL", "SHIPS")),
-        ("boris_001", "boris", ("IS", "THE", "ENTERPRISE", "IN", "PORT")),
+        ("anna_001", "anna", ("show", "all", "ships")),
+        ("boris_001", "boris", ("is", "the", "enterprise", "in", "port")),
     ]
     assert train.utterances[0].audio == tmp_path / "audio/anna/001.wav"
 
 
-def transcripts_of_table(
-    table: bytes, capsys: pytest.CaptureFixture[str], *, tabs: bool = False
-) -> tuple[list[tuple[str, ...]], str]:
-    """Return the words that the guide's code makes of a table, in the order of the names, and its printed lines."""
-    code = shown("how-to/prepare-data.md", "csv")
-    Path("table.csv").write_bytes(table)
-    if tabs:
-        code = code.replace('"table.csv", ","', '"table.csv", "\\t"')
-    exec(code, {})
-    directory = read_data_directory(Path("data/train"))
-    return [utterance.words for utterance in directory.utterances], capsys.readouterr().out
-
-
-@pytest.fixture
-def in_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for number in range(5):
-        (tmp_path / f"{number}.wav").write_bytes(b"RIFF")
-
-
-@pytest.mark.parametrize(
-    ("transcript", "words"),
-    [
-        ("हिन्दी, है\u0902।", ("हिन्दी", "है\u0902")),
-        ("ภาษาไทยที่ นี้!", ("ภาษาไทยที่", "นี้")),
-        ("Cafe\u0301 de\u0301ja\u0300-vu?", ("CAF\u00c9", "D\u00c9J\u00c0", "VU")),
-        ("می\u200cخواهم\u060c", ("می\u200cخواهم",)),
-        ("\u201cDon\u2019t!\u201d she said \u2013 twice", ("DON'T", "SHE", "SAID", "TWICE")),
-    ],
-    ids=["hindi", "thai", "nfd", "persian", "quotes"],
-)
-def test_guide_table_code_combining_marks_stay(
-    transcript: str, words: tuple[str, ...], in_corpus: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = f'file,transcript,speaker\n0.wav,"{transcript}",anna\n'
-    assert transcripts_of_table(table.encode(), capsys) == ([words], "1 rows: 1 utterances, 0 left out\n")
-
-
-def test_guide_table_code_open_quote_in_tabs_loses_nothing(in_corpus: None, capsys: pytest.CaptureFixture[str]) -> None:
-    table = b'file\ttranscript\tspeaker\n0.wav\t"one\tanna\n1.wav\ttwo\tanna\n\n2.wav\tthree"\tanna\n'
-    found, printed = transcripts_of_table(table, capsys, tabs=True)
-    assert found == [("ONE",), ("TWO",), ("THREE",)]
-    assert printed.startswith("3 rows: 3 utterances")
-
-
-def test_guide_table_code_lost_rows_are_reported(in_corpus: None, capsys: pytest.CaptureFixture[str]) -> None:
-    table = b'file,transcript,speaker\n0.wav,one,anna\n\n1.wav,"two,anna\n2.wav,three",anna\n3.wav,,anna\n4.wav,five\n'
-    found, printed = transcripts_of_table(table, capsys)
-    assert found == [("ONE",)]
-    counts, *lost = printed.splitlines()
-    assert "4 rows" in counts and "3 left out" in counts
-    assert [re.match(r"line (\d+)", line)[1] for line in lost] == ["5", "6", "7"]
-    assert "2 lines" in lost[0] and "quote" in lost[0]
+def test_every_format_of_prepare_is_on_the_page():
+    text = (DOCS / "how-to/prepare-data.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in text for name in FORMATS)
 
 
 def setting_names(model: type[BaseModel]) -> set[str]:

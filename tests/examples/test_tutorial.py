@@ -1,6 +1,7 @@
 """The tutorial's scripts and commands do what it shows."""
 
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,13 +29,15 @@ def indented(start: str) -> str:
 
 
 @pytest.fixture
-def tutorial_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tutorial_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asr: Callable[..., tuple[int, str, str]]) -> Path:
     """Working directory after the steps before the check: table, recordings, lists and lexicon."""
     if find_spec("espeakng_loader") is None:
         pytest.skip("needs the extra synth")
     monkeypatch.chdir(tmp_path)
     exec(shown(TUTORIAL, "record"), {})
-    exec(shown(TUTORIAL, "lists"), {})
+    _, *arguments = shown(TUTORIAL, "prepare").split()
+    status, out, err = asr(*arguments)
+    assert status == 0, out + err
     Path("lexicon.txt").write_text(indented("CLOSE "), encoding="utf-8")
     return tmp_path
 
