@@ -85,14 +85,14 @@ def chosen_rows(
     rows = np.asarray(chooser(X[candidates], kernel.at(candidates), n_centers, random, own))
     if rows.shape == (0,):
         raise ValueError(
-            "no centre could be chosen: every kernel column is zero or constant over the samples "
-            f"({kernel}; is the width far too large?)"
+            f"no center could be chosen: every column of {kernel} is zero or constant over the samples. "
+            "Use a smaller width"
         )
     n = candidates.shape[0]
     sound = rows.ndim == 1 and rows.dtype.kind in "iu" and np.unique(rows).shape == rows.shape
     if not (sound and 1 <= rows.shape[0] <= n_centers and rows.min() >= 0 and rows.max() < n):
         raise ValueError(
-            f"the chooser {getattr(chooser, '__name__', chooser)!r} has to give 1 to {n_centers} different row numbers "
-            f"below {n}, got {rows!r}"
+            f"chooser {getattr(chooser, '__name__', chooser)!r} returned {rows!r}. "
+            f"Expected 1 to {n_centers} different row numbers below {n}"
         )
     return candidates[rows]

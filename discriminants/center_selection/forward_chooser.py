@@ -19,7 +19,7 @@ def forward(
     `n_centers` if columns become dependent. Raises ValueError without targets.
     """
     if targets is None:
-        raise ValueError("chooser 'greedy' goes by the targets: give y")
+        raise ValueError("chooser = 'greedy' needs targets, got y = None")
     selection = OROLSRegressor(
         n_centers, n_candidates=max(_CANDIDATES, _FOR_EACH_CENTER * n_centers), tol=0.0, max_condition=np.inf
     )

@@ -46,7 +46,7 @@ def leverage_scores(X: np.ndarray, kernel: Kernel, sketch: np.ndarray, size: int
     try:
         factor = cholesky(K, lower=True, overwrite_a=True)
     except np.linalg.LinAlgError as error:
-        raise ValueError(f"leverage scores need a positive semidefinite kernel, which {kernel} is not") from error
+        raise ValueError(f"chooser = 'leverage' needs a positive semidefinite kernel, got {kernel}") from error
     scores = diagonal.astype(np.float64)
     for start in range(0, X.shape[0], _BLOCK):
         rows = slice(start, start + _BLOCK)

@@ -134,7 +134,7 @@ def generate_columns(
         found = solve(columns.at(held), targets)
         idle = np.where(found.alpha != 0, 0, idle + 1)
         rounds += 1
-    raise ValueError(f"column generation has not ended after {_MAX_ROUNDS} rounds; take a larger regularization")
+    raise ValueError(f"column generation did not converge in {_MAX_ROUNDS} rounds. Use a larger regularization")
 
 
 def _bias_alone(solve: Solve, columns: Columns, targets: np.ndarray) -> float:

@@ -43,10 +43,12 @@ def transformed_images(
     """
     height, width = shape
     if X.ndim != 2 or X.shape[1] != height * width:
-        raise ValueError(f"images of {height} x {width} pixels have {height * width} values, got shape {X.shape}")
+        raise ValueError(
+            f"X has shape {X.shape}. Expected {height * width} values per image of {height} x {width} pixels"
+        )
     unknown = [name for name in transformations if name not in TRANSFORMATIONS]
     if unknown:
-        raise ValueError(f"transformations must be among {', '.join(TRANSFORMATIONS)}, got {unknown[0]!r}")
+        raise ValueError(f"unknown transformation {unknown[0]!r}. Expected one of {', '.join(TRANSFORMATIONS)}")
     images = X.reshape(-1, height, width)
     outside = float(X.min()) if background is None else background
     copies = [

@@ -96,7 +96,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         copies = None if self._copies is None else checked_copies(self._copies, X)
         if copies is not None and not kernel.centers_are_points:
-            raise ValueError("copies need a kernel that is worked out from any two points, the same for all of them")
+            raise ValueError(f"copies need a kernel of any two points that is the same for all centers, got {kernel}")
         kernel, centers = self._dictionary(kernel, X, copies)
         K = kernel_matrix(kernel, X, centers)
         check_values(K)
@@ -105,7 +105,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
             normal += self.invariance * X.shape[0] * tangent_covariance(kernel, centers, X, copies, outputs=K)
         if self.penalty == "kernel":
             among = kernel_matrix(kernel, self._rows_of(kernel, centers, X), centers)
-            check_symmetric(among, "penalty='kernel'")
+            check_symmetric(among, "penalty = 'kernel'")
             normal += self.regularization * among
         else:
             normal.flat[:: normal.shape[0] + 1] += self.regularization
@@ -129,8 +129,8 @@ class InvariantKFDClassifier(ThresholdedClassifier):
             factor = cho_factor(normal, overwrite_a=True, check_finite=False)
         except LinAlgError:
             raise ValueError(
-                f"regularization = {self.regularization} leaves the scatter matrix without a Cholesky factor: it is "
-                "too small for the size of the kernel values, or the kernel has large negative eigenvalues"
+                f"regularization = {self.regularization} gives a scatter matrix that is not positive definite. "
+                "Use a larger regularization, or a kernel without large negative eigenvalues"
             ) from None
         alpha = cho_solve(factor, products, check_finite=False)
         self._keep_expansion(kernel, centers, alpha, means - column_means @ alpha)
@@ -152,7 +152,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         pool = X
         if self.centers != "samples":
             if not kernel.centers_are_points:
-                raise ValueError(f"centers = {self.centers!r} needs a kernel that any point can be a centre of")
+                raise ValueError(f"centers = {self.centers!r} needs a kernel with any point as center, got {kernel}")
             pool = X if copies is None else np.concatenate([X, copies.reshape(-1, X.shape[1])])
         if kernel.centers_are_points:
             rows = np.sort(np.unique(pool, axis=0, return_index=True)[1])

@@ -103,7 +103,9 @@ class KernelDiscriminantAnalysis(KernelFeatures):
         self.classes_, codes = class_codes(y)
         wanted = self.classes_.shape[0] - 1 if self.n_components is None else int(self.n_components)
         if wanted > max(X.shape[0] - 1, self.classes_.shape[0] - 1):
-            raise ValueError(f"n_components = {wanted} is more than the {X.shape[0]} samples less one can span")
+            raise ValueError(
+                f"n_components = {wanted} is too large for {X.shape[0]} samples. Expected at most {X.shape[0] - 1}"
+            )
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         indicators = (codes[:, None] == np.arange(self.classes_.shape[0])).astype(np.float64)
         if self.n_centers is None:
@@ -133,7 +135,7 @@ class KernelDiscriminantAnalysis(KernelFeatures):
         if wanted > most:
             raise ValueError(
                 f"n_components = {wanted} is more than the {most} discriminant directions of {self.classes_.shape[0]} "
-                f"classes and {centers.shape[0]} centres; only with n_centers = None are there others"
+                f"classes and {centers.shape[0]} centers. Use n_centers = None for more components"
             )
         alpha, bias, self.eigenvalues_ = _by_blocks(
             kernel, X, centers, codes, self.regularization, self.penalty, wanted
@@ -163,7 +165,7 @@ def _by_eigenproblem(
     """Solve the generalized eigenproblem; returns the same as `_by_least_squares`."""
     check_values(K)
     if penalty == "kernel":
-        check_symmetric(K, "penalty='kernel'")
+        check_symmetric(K, "penalty = 'kernel'")
     scatter = PooledScatter(indicators.shape[1], K.mean(axis=0)).add(K, indicators.argmax(axis=1))
     return scatter.directions(n_components, mu * (K if penalty == "kernel" else np.eye(K.shape[1])))
 
@@ -174,7 +176,7 @@ def _by_blocks(
     """Solve in the columns of some centers, a block of samples at a time; returns the same as `_by_least_squares`."""
     among = kernel_matrix(kernel, centers, centers)
     if penalty == "kernel":
-        check_symmetric(among, "penalty='kernel'")
+        check_symmetric(among, "penalty = 'kernel'")
     columns = kernel.columns(centers.astype(np.float64, copy=False))
     scatter = PooledScatter(int(codes.max()) + 1, among.mean(axis=0))
     highest, lowest = among.max(axis=0), among.min(axis=0)
@@ -203,7 +205,7 @@ def _with_principal_components(
     )
     if not values[0] > 1e-12 * K.diagonal().mean():
         raise ValueError(
-            f"n_components = {n_components} is more than the kernel has directions in which the samples differ"
+            f"n_components = {n_components} is more than the number of directions in which the samples differ"
         )
     vectors = vectors[:, ::-1]
     more = vectors - alpha @ (taken_off @ vectors)

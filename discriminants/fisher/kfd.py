@@ -85,14 +85,15 @@ class KFDClassifier(ThresholdedClassifier):
     def _descend(self, X: np.ndarray, targets: np.ndarray) -> None:
         if self.penalty != "kernel" or self.calibrate_on in ("leave_one_out", "leave_label_out"):
             raise ValueError(
-                "solver = 'coordinate_descent' is for penalty = 'kernel', and has no leave-one-out outputs: take "
-                "calibrate_on = 'held_out'"
+                f"solver = 'coordinate_descent' does not support penalty = {self.penalty!r} with calibrate_on = "
+                f"{self.calibrate_on!r}. Expected penalty = 'kernel' and no leave-one-out. "
+                "Use calibrate_on = 'held_out'"
             )
         resolved = make_kernel(self.kernel, self.sigma).resolved(X)
         kernel, centers = dictionary(resolved, X)
         if centers.shape[0] != X.shape[0]:
-            raise ValueError("penalty='kernel' needs one kernel column a sample; this kernel has several")
-        check_some_columns(kernel, X, "penalty='kernel'")
+            raise ValueError(f"penalty = 'kernel' needs a kernel with one column per sample, got {resolved}")
+        check_some_columns(kernel, X, "penalty = 'kernel'")
         self.regularization_ = penalty_given_or_chosen(self.regularization, resolved, X, targets, self.penalty)
         found = block_descent(kernel, X, targets, self.regularization_, figures=float(self.significant_figures))
         self._keep_expansion(kernel, centers, found.alpha, found.bias)

@@ -115,7 +115,9 @@ class KSODClassifier(OneVsRestClassifier):
             return splits, np.arange(codes.shape[0])
         counts = np.bincount(codes)
         if counts[counts > 0].min() < 2:
-            raise ValueError("holding samples out needs at least two samples of every class")
+            raise ValueError(
+                f"validation = {self.validation} needs at least two samples of every class, got a class with one"
+            )
         held_out = np.zeros(codes.shape[0], dtype=bool)
         order = check_random_state(self.random_state).permutation(codes.shape[0])
         for c in np.flatnonzero(counts):

@@ -58,8 +58,8 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
         p, q, z, w = (v + length * dv for v, dv in zip((p, q, z, w), step, strict=True))
     if not least <= _MAX_GAP * max(energy, np.finfo(np.float64).tiny):
         raise ValueError(
-            f"no sparse solution for regularization = {penalty:.3g}: the objectives differ by {least:.3g}; take a "
-            "larger one or a narrower kernel"
+            f"no convergence with regularization = {penalty:.3g}: the objectives differ by {least:.3g}. "
+            "Use a larger regularization or a narrower kernel"
         )
     p, q, z, w = best
     alpha = p - q

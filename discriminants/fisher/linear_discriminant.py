@@ -90,7 +90,10 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         if self.classes_.shape[0] == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-            raise ValueError(f"{type(self).__name__} found no finite weights: the values of X are too large or small")
+            raise ValueError(
+                f"{type(self).__name__} has weights that are not finite: values of X are too large or too small. "
+                "Scale X"
+            )
         self.coef_, self.intercept_ = coef, intercept
         self.posterior_ = None
         if self.posterior != "equal_covariance":
@@ -148,14 +151,14 @@ def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> 
     marks the features that are not constant.
     """
     if not varying.any():
-        raise ValueError("all samples are equal: every feature is constant")
+        raise ValueError("all samples are equal: every feature is constant. Expected samples that differ")
     with np.errstate(over="ignore", invalid="ignore"):
         total = within + between.T @ between
     energy = total.diagonal()[varying]
     if not (np.isfinite(total).all() and (energy >= np.finfo(np.float64).tiny).all()):
         raise ValueError(
-            "the squared deviations of a feature are too large or too small for float64, "
-            f"from {energy.min():.3g} to {energy.max():.3g}; scale the features"
+            "the squared deviations of the features are too large or too small for float64: "
+            f"{energy.min():.3g} to {energy.max():.3g}. Scale the features"
         )
     scale = np.where(varying, 1.0 / np.sqrt(np.where(varying, total.diagonal(), 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, None] * total * scale)
@@ -164,7 +167,7 @@ def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> 
     shares, vectors = np.linalg.eigh(basis.T @ within @ basis)
     if shares[0] < _MIN_SHARE:
         raise ValueError(
-            "the classes differ in a direction in which they have no variance within, so that S_W cannot be inverted; "
-            "set regularization > 0 (features far outnumbering samples, or a feature that tells the label?)"
+            "S_W is singular: the classes differ in a direction in which they have no variance. "
+            "Use regularization > 0, more samples, or fewer features"
         )
     return basis @ (vectors / np.sqrt(shares))

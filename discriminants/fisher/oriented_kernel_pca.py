@@ -84,7 +84,7 @@ class OrientedKernelPCA(KernelFeatures):
         K = kernel_matrix(kernel, X, centers)
         check_values(K)
         if self.penalty == "kernel":
-            check_symmetric(K, "penalty='kernel'")
+            check_symmetric(K, "penalty = 'kernel'")
         column_means = K.mean(axis=0)
         against = self.regularization * (K if self.penalty == "kernel" else np.eye(K.shape[1]))
         if copies is not None:
@@ -106,8 +106,8 @@ class OrientedKernelPCA(KernelFeatures):
             )
         except LinAlgError:
             raise ValueError(
-                "what the variance is held against is not positive definite: regularization is too small for the size "
-                "of the kernel values, or the kernel has large negative eigenvalues"
+                f"regularization = {self.regularization} gives a noise covariance that is not positive definite. "
+                "Use a larger regularization, or a kernel without large negative eigenvalues"
             ) from None
         self.eigenvalues_ = np.maximum(values[::-1], 0.0)
         alpha = vectors[:, ::-1]

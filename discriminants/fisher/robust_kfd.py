@@ -64,12 +64,12 @@ class RobustKFDClassifier(ThresholdedClassifier):
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)
         if points.shape[0] != X.shape[0]:
-            raise ValueError("a robust discriminant needs one kernel column a sample; this kernel has several")
+            raise ValueError(f"RobustKFDClassifier needs a kernel with one column per sample, got {kernel}")
         columns = KernelRows(kernel, X)
         some = np.unique(np.linspace(0, X.shape[0] - 1, _PROBED).astype(np.intp))
         probe = columns.at(some)
         check_values(probe)
-        check_symmetric(probe[some], "a robust discriminant")
+        check_symmetric(probe[some], "RobustKFDClassifier")
         delta = float(self.delta) if self.loss == "huber" else 0.0
         C = float(self.regularization)
         found = []

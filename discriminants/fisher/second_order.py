@@ -45,7 +45,7 @@ class SecondOrderPath:
         basis = None
         coordinates = K
         if penalty == "kernel":
-            check_symmetric(K, "penalty='kernel'")
+            check_symmetric(K, "penalty = 'kernel'")
             values, vectors = eigh(K, check_finite=False)
             kept = values > _SMALLEST * values[-1]
             basis = vectors[:, kept] / np.sqrt(values[kept])  # K times it: coordinates in the space of the kernel
@@ -55,8 +55,8 @@ class SecondOrderPath:
             factor = cholesky(below[1] + above[1], check_finite=False)
         except LinAlgError:
             raise ValueError(
-                f"regularization = {regularization} is too small for the size of the kernel values: the covariances "
-                "have no Cholesky factor"
+                f"regularization = {regularization} gives covariances that are not positive definite. "
+                "Use a larger regularization"
             ) from None
         half = solve_triangular(factor, below[1], trans="T", check_finite=False)
         half = solve_triangular(factor, half.T, trans="T", check_finite=False)

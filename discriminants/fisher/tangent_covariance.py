@@ -14,8 +14,8 @@ def checked_copies(copies: Any, X: np.ndarray) -> np.ndarray:
     found = np.asarray(copies, dtype=X.dtype)
     if found.ndim != 3 or found.shape[1:] != X.shape or not found.shape[0]:
         raise ValueError(
-            f"copies has shape {found.shape}; (n_transformations, {X.shape[0]}, {X.shape[1]}) is wanted: all samples "
-            "in their order, for each transformation"
+            f"copies has shape {found.shape}. Expected (n_transformations, {X.shape[0]}, {X.shape[1]}): all samples in "
+            "the order of X, for each transformation"
         )
     if not np.isfinite(found).all():
         raise ValueError("copies contains NaN or infinity")

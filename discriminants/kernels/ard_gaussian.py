@@ -45,7 +45,9 @@ class ARDGaussianKernel(Kernel):
         """Return a copy with `sigma` as a number, or as one number per feature."""
         if isinstance(self.sigma, str):
             if self.sigma != "scale":
-                raise ValueError(f'sigma must be "scale", a positive number or one a feature, got {self.sigma!r}')
+                raise ValueError(
+                    f'sigma must be "scale", a positive number or one number per feature, got {self.sigma!r}'
+                )
             return type(self)(_scale(X, sample_weight))
         sigma = _widths(self.sigma)
         _check_number(sigma, X.shape[1])
@@ -69,7 +71,7 @@ class ARDGaussianKernel(Kernel):
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ARDGaussianColumns":
         """Prepare for fixed centers."""
         if isinstance(self.sigma, str):
-            raise ValueError(f"sigma = {self.sigma!r} has to be resolved on data first")
+            raise ValueError(f"sigma = {self.sigma!r} is not a number. Expected a kernel after resolved(X)")
         sigma = _widths(self.sigma)
         _check_number(sigma, centers.shape[1])
         return ARDGaussianColumns(np.broadcast_to(sigma, (centers.shape[1],)), centers, dtype)
@@ -118,7 +120,7 @@ def _widths(sigma: object) -> float | np.ndarray:
 
 def _check_number(sigma: float | np.ndarray, n_features: int) -> None:
     if isinstance(sigma, np.ndarray) and sigma.shape != (n_features,):
-        raise ValueError(f"sigma has {sigma.shape[0]} widths for {n_features} features; one for each is needed")
+        raise ValueError(f"sigma has {sigma.shape[0]} widths for {n_features} features. Expected one width per feature")
 
 
 def _scale(X: np.ndarray, sample_weight: np.ndarray | None) -> float | np.ndarray:

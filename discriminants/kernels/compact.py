@@ -145,5 +145,5 @@ def _pair_values(
 def _check_cutoff(cutoff: object) -> float:
     number = positive("cutoff", cutoff)
     if isinstance(number, np.ndarray):
-        raise ValueError(f"cutoff must be one number, got {number.shape[0]}")
+        raise ValueError(f"cutoff must be one number, got {number.shape[0]} numbers")
     return number

@@ -147,7 +147,7 @@ class DotProductColumns(KernelColumns):
             self._kernel.transform(K)
         if not np.isfinite(K).all():
             raise ValueError(
-                f"values of {self._kernel} are too large for {self.dtype}: scale the features, or lower the parameters"
+                f"values of {self._kernel} are too large for {self.dtype}. Scale the features or use smaller parameters"
             )
         return K
 
@@ -167,10 +167,10 @@ def _check_offset(theta: Any) -> None:
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, str):
-        raise ValueError(f"{name} = {value!r} has to be resolved on data first")
+        raise ValueError(f"{name} = {value!r} is not a number. Expected a kernel after resolved(X)")
     number = positive(name, value)
     if isinstance(number, np.ndarray):
-        raise ValueError(f"{name} must be one number, got {number.shape[0]}")
+        raise ValueError(f"{name} must be one number, got {number.shape[0]} numbers")
     return number
 
 
@@ -183,5 +183,7 @@ def _factor(name: str, value: Any, X: np.ndarray, sample_weight: np.ndarray | No
         norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         mean = float(np.average(norms, weights=sample_weight))
     if not np.isfinite(mean):
-        raise ValueError(f"{name} cannot be worked out: the squared norms of the samples overflow")
+        raise ValueError(
+            f"{name} = 'scale' cannot be computed: the squared norms of the samples overflow. Scale the features"
+        )
     return 1.0 / mean if mean > 0.0 else 1.0

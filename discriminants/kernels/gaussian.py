@@ -43,8 +43,8 @@ class GaussianKernel(Kernel):
         sigma = resolve_sigma(self.sigma, X, sample_weight)
         if isinstance(sigma, np.ndarray) and sigma.shape != (X.shape[0],):
             raise ValueError(
-                f"sigma has {sigma.shape[0]} widths for {X.shape[0]} samples; one for each is needed. Widths of the "
-                "features are those of kernel = 'ard_gaussian', ARDGaussianKernel"
+                f"sigma has {sigma.shape[0]} widths for {X.shape[0]} samples. Expected one width per sample. "
+                "Use kernel = 'ard_gaussian' for one width per feature"
             )
         return type(self)(sigma)
 
@@ -69,10 +69,12 @@ class GaussianKernel(Kernel):
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "GaussianColumns":
         """Prepare for fixed centers."""
         if isinstance(self.sigma, str):
-            raise ValueError(f"sigma = {self.sigma!r} has to be resolved on data first")
+            raise ValueError(f"sigma = {self.sigma!r} is not a number. Expected a kernel after resolved(X)")
         sigma = positive("sigma", self.sigma)
         if isinstance(sigma, np.ndarray) and sigma.shape != (centers.shape[0],):
-            raise ValueError(f"{sigma.shape[0]} widths for {centers.shape[0]} centres; one for each is needed")
+            raise ValueError(
+                f"sigma has {sigma.shape[0]} widths for {centers.shape[0]} centers. Expected one width per center"
+            )
         return GaussianColumns(sigma, centers, dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:

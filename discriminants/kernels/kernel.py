@@ -68,7 +68,7 @@ class Kernel(BaseEstimator, ABC):
         weights : ndarray of shape (n_samples, n_samples)
             w, symmetric.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no derivative by a width")
+        raise NotImplementedError(f"{type(self).__name__} has no derivative with respect to a width")
 
     def __call__(self, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
         """Return the kernel matrix (n_samples, n_centers), float32 if X is float32, else float64."""
@@ -134,7 +134,7 @@ class KernelColumns(ABC):
 
     def _check_width(self, X: np.ndarray) -> None:
         if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(f"samples of shape {X.shape} for centres of {self.n_features} features")
+            raise ValueError(f"samples have shape {X.shape}. Expected {self.n_features} features, as in the centers")
 
     def work_space(self, n_rows: int) -> np.ndarray | None:
         """Return a work array for `block`, with one row per row of X, or None if it needs none."""

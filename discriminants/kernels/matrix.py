@@ -30,7 +30,7 @@ class PrecomputedKernel(Kernel):
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Return a copy with one index per training sample."""
         if X.shape[0] != X.shape[1]:
-            raise ValueError(f"a precomputed kernel matrix must be square in training, got shape {X.shape}")
+            raise ValueError(f"a precomputed kernel matrix must be square in fit, got shape {X.shape}")
         return type(self)(np.arange(X.shape[0]))
 
     def at(self, rows: np.ndarray) -> Self:
@@ -40,7 +40,7 @@ class PrecomputedKernel(Kernel):
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> KernelColumns:
         """Prepare; `centers` is used only for its length."""
         if self.indices is None or self.indices.shape[0] != centers.shape[0]:
-            raise ValueError("a precomputed kernel has one index for each centre")
+            raise ValueError(f"a precomputed kernel needs one index per center, for {centers.shape[0]} centers")
         return _PrecomputedColumns(self.indices, dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
@@ -97,12 +97,12 @@ class _FunctionColumns(KernelColumns):
         if K.shape != (X.shape[0], self.n_centers):
             raise ValueError(
                 f"the kernel function returned an array of shape {K.shape} for {X.shape[0]} samples and "
-                f"{self.n_centers} centres; {(X.shape[0], self.n_centers)} is wanted"
+                f"{self.n_centers} centers. Expected shape {(X.shape[0], self.n_centers)}"
             )
         if K.dtype.kind not in "biuf":
-            raise ValueError(f"the kernel function returned values of type {K.dtype}; real numbers are wanted")
+            raise ValueError(f"the kernel function returned values of type {K.dtype}. Expected real numbers")
         if not np.isfinite(K).all():
-            raise ValueError("the kernel function returned values that are not finite")
+            raise ValueError("the kernel function returned values that are not finite. Expected finite numbers")
         if out is None:
             return K.astype(self.dtype)
         out[...] = K

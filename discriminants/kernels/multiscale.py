@@ -51,7 +51,7 @@ class MultiscaleGaussianKernel(Kernel):
         Every point is a candidate at every width; the widths of a point are adjacent.
         """
         if isinstance(self.sigmas, str):
-            raise ValueError(f"sigmas = {self.sigmas!r} has to be resolved on data first")
+            raise ValueError(f"sigmas = {self.sigmas!r} are not numbers. Expected a kernel after resolved(X)")
         widths = _widths(self.sigmas)
         n_points = points.shape[0]
         return GaussianKernel(np.tile(widths, n_points)), np.repeat(np.arange(n_points), widths.shape[0])

@@ -36,13 +36,13 @@ def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
         return NAMED[kernel](sigma)
     if not (isinstance(sigma, str) and sigma == "scale"):
         raise ValueError(
-            f"sigma = {sigma!r} is the width of a kernel given by name ({', '.join(sorted(WITH_WIDTH))}); "
-            f"kernel = {kernel!r} brings its own parameters"
+            f"sigma = {sigma!r} has no effect with kernel = {kernel!r}, which has its own parameters. "
+            f"Expected sigma only with a kernel name: {', '.join(sorted(WITH_WIDTH))}"
         )
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, type):
-        raise ValueError(f"kernel must be an object, not a class: give {kernel.__name__}()")
+        raise ValueError(f"kernel must be an object, got the class {kernel.__name__}. Use {kernel.__name__}()")
     if isinstance(kernel, str):
         if kernel in NAMED:
             return NAMED[kernel]()

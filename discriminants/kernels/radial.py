@@ -67,8 +67,8 @@ class RadialColumns(KernelColumns):
 def single_width(sigma: object) -> float:
     """Return the one width of a kernel with a shared width; ValueError if it is not a positive finite number."""
     if isinstance(sigma, str):
-        raise ValueError(f"sigma = {sigma!r} has to be resolved on data first")
+        raise ValueError(f"sigma = {sigma!r} is not a number. Expected a kernel after resolved(X)")
     number = positive("sigma", sigma)
     if isinstance(number, np.ndarray):
-        raise ValueError(f"sigma must be one number for this kernel, got {number.shape[0]}")
+        raise ValueError(f"sigma must be one number for this kernel, got {number.shape[0]} numbers")
     return number

@@ -36,7 +36,7 @@ def feature_deviations(X: np.ndarray, sample_weight: np.ndarray | None = None) -
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(weight.sum())
     if not total > 0.0:
-        raise ValueError("the width cannot be worked out: no sample has a positive weight")
+        raise ValueError("sigma = 'scale' cannot be computed: no sample has a positive weight")
     largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     # Scaling by a power of two is exact, and prevents overflow of the squares.
     factor = 2.0 ** -float(np.clip(np.frexp(largest.max(initial=0.0))[1], -1022, 1022))

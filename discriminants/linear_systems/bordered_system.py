@@ -26,7 +26,7 @@ class BorderedSystem:
         try:
             self._schur = cho_factor(self._border.T @ self._E, check_finite=False)
         except LinAlgError:
-            raise ValueError("columns of the border depend on each other") from None
+            raise ValueError("columns of the border are linearly dependent") from None
 
     def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute alpha (n, n_outputs) and b (r, n_outputs) for targets (n, n_outputs)."""

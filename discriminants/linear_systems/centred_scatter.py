@@ -55,8 +55,8 @@ class RidgeSolution:
             self._factor = cho_factor(scatter.T, overwrite_a=True, check_finite=False)
         except LinAlgError:
             raise ValueError(
-                f"regularization = {regularization} leaves the scatter matrix without a Cholesky factor: it is "
-                "too small for the size of the kernel values, or the kernel has large negative eigenvalues"
+                f"regularization = {regularization} gives a scatter matrix that is not positive definite. "
+                "Use a larger regularization, or a kernel without large negative eigenvalues"
             ) from None
         self._targets = targets
         self.beta = cho_solve(self._factor, targets - means, check_finite=False)

@@ -23,7 +23,7 @@ def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel
     """
     kernel, points = kernel.over(X)
     if points.shape[0] != X.shape[0]:
-        raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
+        raise ValueError(f"{wanted_by} needs a kernel with one column per sample, got a kernel with several")
     return kernel
 
 
@@ -40,9 +40,9 @@ def memory_of_whole_matrix(n_samples: int) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise MemoryError(
-            f"the kernel matrix of {n_samples} samples has {8 * n_samples**2 / 2**30:.3g} GiB, and solving takes it "
-            "several times; FixedSizeLSSVMRegressor and FixedSizeLSSVMClassifier need none, LSSVMRegressor and "
-            "LSSVMClassifier with solver = 'conjugate_gradient' compute it in blocks"
+            f"not enough memory for the kernel matrix of {n_samples} samples: {8 * n_samples**2 / 2**30:.3g} GiB, and "
+            "several copies are needed. Use a FixedSizeLSSVM learner, or LSSVMRegressor or LSSVMClassifier with "
+            "solver = 'conjugate_gradient'"
         ) from error
 
 
@@ -65,13 +65,15 @@ def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
 def check_size(size: float) -> None:
     """Run `check_values` on the largest absolute value."""
     if not size < _MAX_VALUE:
-        raise ValueError("the kernel values of the training samples are not finite, or too large to be squared")
+        raise ValueError(
+            "kernel values of the training samples are not finite, or too large to be squared. Scale X or the kernel"
+        )
 
 
 def check_symmetric(K: np.ndarray, wanted_by: str) -> None:
     """Raise ValueError, naming `wanted_by`, if K is not square and symmetric, as a matrix of scalar products is."""
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
+        raise ValueError(f"{wanted_by} needs a kernel with one column per sample, got a kernel with several")
     probe = np.cos(np.arange(K.shape[0]))  # two products instead of a transposed copy
     left, right = K.T @ probe, K @ probe
     if not np.allclose(left, right, rtol=0, atol=1e-5 * max(np.abs(left).max(), np.abs(right).max())):

@@ -84,7 +84,7 @@ class PenaltyPath:
         inverses = 1.0 / (self.eigenvalues + mu[:, None])
         if not (inverses > 0).all():
             raise ValueError(
-                f"the kernel has negative eigenvalues, down to {self.eigenvalues[0]:.3g}; regularizations must exceed "
-                "that. If the kernel is linear or polynomial, the features may lie too far from zero: center X"
+                f"the kernel has negative eigenvalues, down to {self.eigenvalues[0]:.3g}. Expected regularizations "
+                f"above {-self.eigenvalues[0]:.3g}. Use centered X with a linear or polynomial kernel"
             )
         return inverses

@@ -26,7 +26,7 @@ def pivoted_cholesky(kernel: Kernel, X: np.ndarray, max_rank: int, tol: float = 
     """
     residual = kernel.diagonal(X)
     if not (np.isfinite(residual).all() and residual.min() >= 0):
-        raise ValueError("a pivoted Cholesky factorisation needs a kernel with k(x, x) >= 0 for every sample")
+        raise ValueError("k(x, x) is negative for a sample. Expected a positive semidefinite kernel")
     limit = tol * residual.max()
     max_rank = min(max_rank, X.shape[0])
     rows = np.empty((max_rank, X.shape[0]))  # of G'

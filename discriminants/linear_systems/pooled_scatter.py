@@ -84,8 +84,8 @@ def largest(A: np.ndarray, B: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarra
         values, vectors = eigh(A, B, subset_by_index=(size - n, size - 1), check_finite=False)
     except np.linalg.LinAlgError:
         raise ValueError(
-            "the scatter within the classes is not positive definite: regularization is too small for the size of the "
-            "kernel values, or the kernel has large negative eigenvalues"
+            "the within-class scatter matrix is not positive definite. "
+            "Use a larger regularization, or a kernel without large negative eigenvalues"
         ) from None
     return values[::-1], vectors[:, ::-1]
 

@@ -68,7 +68,7 @@ class RidgePath(NamedTuple):
 
     values: np.ndarray  # (r,): l, ascending; rounding is set to 0
     vectors: np.ndarray  # (r, r): V
-    rotated: np.ndarray  # (r, n_targets): V'Z'Y with centred features and targets
+    rotated: np.ndarray  # (r, n_targets): V'Z'Y with centered features and targets
     mean: np.ndarray  # (r,)
     target_mean: np.ndarray  # (n_targets,)
     energy: float  # squared deviations of all targets from their means

@@ -9,8 +9,8 @@ from discriminants.linear_systems.bordered_system import BorderedSystem
 def too_small(regularization: float) -> str:
     """Return the error message for a penalty too small for a Cholesky factor of the kernel matrix."""
     return (
-        f"regularization = {regularization:g} is too small for kernel values of this size and number, or the kernel "
-        "has negative eigenvalues"
+        f"regularization = {regularization:g} gives a matrix that is not positive definite. "
+        "Use a larger regularization, or a kernel without negative eigenvalues"
     )
 
 

@@ -21,7 +21,10 @@ def whitening_map(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
     G, pivots, _ = pivoted_cholesky(PrecomputedKernel().resolved(K), K, K.shape[0], tol)
     largest = max(float(K.diagonal().max()), 0.0)
     if not pivots.size or np.abs(K - G @ G.T).max() > 2.0 * max(_INDEFINITE, tol) * largest:
-        raise ValueError("the Nystroem approximation needs a positive semidefinite kernel that is not zero everywhere")
+        raise ValueError(
+            "the kernel matrix of the centers is zero or has negative eigenvalues. "
+            "Expected a positive semidefinite kernel"
+        )
     inverse = solve_triangular(G[pivots], np.eye(pivots.shape[0]), lower=True, check_finite=False)
     order = np.argsort(pivots)
     return pivots[order], np.ascontiguousarray(inverse.T[order])

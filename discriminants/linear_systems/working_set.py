@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Extremes of the gradient over all samples form clusters of redundant near neighbours. The extremes within
+# Extremes of the gradient over all samples form clusters of redundant near neighbors. The extremes within
 # a random part of the samples are spread out, so a descent needs only a fraction of the blocks.
 _SHARE = 0.2
 

@@ -54,14 +54,14 @@ def fit_input_map(
     """
     kernel = model.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
-        raise ValueError(f"an input map needs a Gaussian kernel of one width, but the model's is {kernel}")
+        raise ValueError(f"an input map needs a Gaussian kernel with one width, got {kernel}")
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if not weight.sum() > 0:
-        raise ValueError("an input map needs at least one sample of positive weight")
+        raise ValueError("no sample has a positive weight. Expected at least one")
     if not ridge >= 0:
-        raise ValueError(f"ridge = {ridge} must not be negative")
+        raise ValueError(f"ridge must be 0 or more, got {ridge}")
     if not isinstance(loss, Factored) and loss not in LOSSES:
-        raise ValueError(f"loss = {loss!r} must be one of {', '.join(LOSSES)}")
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
     n_features = X.shape[1]
     first = identity_map(n_features) if start is None else start
     objective = _Objective(

@@ -49,7 +49,10 @@ class Checkpoint:
             return None
         if _is_of_form(found, shapes):
             return found
-        warnings.warn(f"the fit begins anew: stage {stage!r} of its checkpoint is of another form", stacklevel=3)
+        warnings.warn(
+            f"checkpoint ignored: arrays of stage {stage!r} have other shapes. Starting from the beginning",
+            stacklevel=3,
+        )
         return None
 
     def put(self, stage: str, arrays: Stage, *, finished: bool = False, apart: bool = False) -> None:
@@ -74,7 +77,7 @@ class Checkpoint:
 
     def _file_of(self, stage: str) -> Path:
         if self._path is None:
-            raise ValueError("nothing is kept without a path")
+            raise ValueError("the checkpoint has no path")
         file = self._path.with_name(f"{self._path.name}.{stage}")
         self._beside.add(file)
         return file
@@ -90,8 +93,8 @@ class Checkpoint:
         else:
             if metadata == self._metadata:
                 return arrays
-            reason = f"{file} is the checkpoint of other data or parameters and will be replaced"
-        warnings.warn(f"the fit begins anew: {reason}", UserWarning, stacklevel=4)
+            reason = f"{file} belongs to other data or parameters"
+        warnings.warn(f"checkpoint ignored: {reason}. Starting from the beginning", UserWarning, stacklevel=4)
         return {}
 
 

@@ -38,8 +38,8 @@ def selected_dictionary(
     """
     if n_candidates < n_centers:
         raise ValueError(
-            f"n_candidates = {n_candidates} is fewer than n_centers = {n_centers}; "
-            "two or three candidates for each centre are usual"
+            f"n_candidates = {n_candidates} is less than n_centers = {n_centers}. "
+            "Use two or three candidates per center"
         )
     X, codes = training.X, training.codes
     rows = balanced_sample(codes, max(n_samples, n_candidates))
@@ -84,7 +84,7 @@ def with_more_centers(
     """
     drawn = _distinct_draw(kernel, X, rows.shape[0] + n_extra, random)
     if kernel.over(X[rows[:1]])[1].shape[0] != 1:
-        raise ValueError("n_extra_centers needs a kernel that gives every sample one column")
+        raise ValueError(f"n_extra_centers needs a kernel with one column per sample, got {kernel}")
     if kernel.centers_are_points:
         own = {x.tobytes() for x in X[rows]}
         drawn = np.array([r for r in drawn if X[r].tobytes() not in own], dtype=np.int64)

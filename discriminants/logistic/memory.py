@@ -36,14 +36,14 @@ class FitSize:
         cache = 8 * self.n_samples * m if self.cached else 0
         return [
             Stage(
-                "choosing among the candidates",
+                "the selection of centers",
                 samples + 25 * P**2 + 16 * self.n_chosen * P + 24 * P * S,
                 12 * P**2 + GRAM_ROWS * P * (b + 8) + 16 * P * S,
                 4 * P**2 + 8 * P * S,
             ),
             Stage("whitening", samples + 72 * m**2, 16 * m**2 + GRAM_ROWS * m * (b + 8), 4 * m**2),
             Stage(
-                "fitting the weights",
+                "the fit of the weights",
                 samples + cache + 32 * m**2 + 96 * m * S,
                 kernel_block + 4 * b * m * S + 40 * STRIPE_ROWS * S,
                 b * m * S,
@@ -95,17 +95,17 @@ def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Wo
             return workers if at_once is None else MemoryPlan(workers, at_once)
     needs = {stage.name: stage.total(1, 1) for stage in size.stages()}
     name, most = max(needs.items(), key=lambda need: need[1])
-    if size.n_candidates and name == "choosing among the candidates":
+    if size.n_candidates and name == "the selection of centers":
         fits = _largest(lambda P: FitSize(**{**vars(size), "n_candidates": P}), max_memory, size.n_candidates)
-        advice = f"n_candidates = {fits} would fit"
+        advice = f"Use n_candidates = {fits} or less"
     else:
         fits = _largest(
             lambda m: FitSize(**{**vars(size), "n_candidates": 0, "n_centers": m}), max_memory, size.n_centers
         )
-        advice = f"{fits} centres would fit"
+        advice = f"Use {fits} centers or less"
     raise ValueError(
-        f"max_memory = {_size(max_memory)} is too little: {name} needs {_size(most)}; "
-        + (advice if fits else f"the samples alone take {_size(_SAMPLE_BYTES * size.n_samples)}")
+        f"max_memory = {_size(max_memory)} is too small: {name} needs {_size(most)}. "
+        + (advice if fits else f"Expected at least {_size(_SAMPLE_BYTES * size.n_samples)}, for the samples alone")
     )
 
 

@@ -89,7 +89,8 @@ def whiten_by_factors(
             outer = cholesky(ridge, overwrite_a=True)  # R'R = K_mm
         except LinAlgError as error:
             raise ValueError(
-                "the kernel matrix of the centres is not positive semidefinite; with such a kernel take fewer centres"
+                f"the kernel matrix of the {center_kernel.shape[0]} centers is not positive semidefinite. "
+                "Use fewer centers"
             ) from error
         relative = solve_triangular(outer, covariance, trans="T")
         relative = solve_triangular(outer, relative.T, trans="T", overwrite_b=True)  # C relative to K_mm

@@ -90,7 +90,7 @@ class BayesianLSSVM(KernelExpansion):
         (n_features,). It is (deviation / width)^2, and 0 for removed inputs. Only for the kernel "ard_gaussian".
         """
         if not isinstance(self.kernel_, ARDGaussianKernel):
-            raise AttributeError(f"input_relevances_ takes a width for every input, which the {self.kernel_} has not")
+            raise AttributeError(f"input_relevances_ needs one width per input, got {self.kernel_}")
         relevances: np.ndarray = (self.basis_centers_.std(axis=0) / np.asarray(self.kernel_.sigma)) ** 2
         return relevances
 
@@ -100,8 +100,7 @@ class BayesianLSSVM(KernelExpansion):
         """Store the expansion and the most probable variances, for positive sample weights."""
         if X.shape[0] < 3:
             raise ValueError(
-                f"{type(self).__name__} needs at least three samples to infer from, got {X.shape[0]} "
-                f"sample{'s' * (X.shape[0] != 1)}"
+                f"{type(self).__name__} needs at least three samples, got {X.shape[0]} sample{'s' * (X.shape[0] != 1)}"
             )
         wide = X.astype(np.float64, copy=False)
         kernel = one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
@@ -133,8 +132,8 @@ class BayesianLSSVM(KernelExpansion):
         by_input = isinstance(kernel, ARDGaussianKernel)
         if self.select_inputs and not (by_input and self.tune_width):
             raise ValueError(
-                "select_inputs needs kernel = 'ard_gaussian', and tune_width; got the kernel "
-                f"{kernel} and tune_width = {self.tune_width}"
+                f"select_inputs does not support {kernel} with tune_width = {self.tune_width}. "
+                "Expected kernel = 'ard_gaussian' and tune_width = True"
             )
         if not (self.tune_width and kernel.has_width_gradient):
             return kernel
@@ -200,14 +199,16 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         targets = checked_targets(y, X.dtype)
         known = noise_variance is not None
         if known and sample_weight is not None:
-            raise ValueError("sample_weight and noise_variance say the same in two ways; give one of them")
+            raise ValueError("sample_weight and noise_variance cannot be combined. Use one of them")
         weight = None
         if noise_variance is not None:
             weight = 1.0 / checked_variances("noise_variance", noise_variance, X.shape[0])
         elif sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if not weight.sum() > 2:
-                raise ValueError(f"sample_weight counts samples, of which it takes three; its sum is {weight.sum()}")
+                raise ValueError(
+                    f"sample_weight has the sum {weight.sum()}. Expected at least three samples, a sum above 2"
+                )
         rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
         own = None if weight is None else weight[rows]
         pairwise = isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel)
@@ -254,7 +255,9 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
 
     def _variances(self, X: np.ndarray, noise_variance: Any) -> np.ndarray:
         if isinstance(self.kernel_, PrecomputedKernel):
-            raise ValueError("return_std needs k(x, x) of the new samples, which a precomputed kernel does not have")
+            raise ValueError(
+                "return_std = True is not supported by a precomputed kernel, which lacks k(x, x) of new samples"
+            )
         noise = np.zeros(1) if self._noise_known else self.noise_variance_
         if noise_variance is not None:
             noise = checked_variances("noise_variance", noise_variance, X.shape[0], zero=True)[:, None]

@@ -76,8 +76,8 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         if isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel):
             raise ValueError(
-                "kernel = 'precomputed' does not serve: moderated probabilities need k(x, x) of new samples, which it "
-                "does not have; take a kernel by name, an object or a function"
+                "kernel = 'precomputed' is not supported: moderated probabilities need k(x, x) of new samples. "
+                "Expected a kernel name, object or function"
             )
         self.classes_, codes = class_codes(y)
         self.class_log_prior_ = np.log(np.bincount(codes) / codes.shape[0])
@@ -152,7 +152,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     def _checked_priors(self, priors: np.ndarray) -> np.ndarray:
         checked = np.asarray(priors, dtype=np.float64)
         if checked.shape != self.classes_.shape or not (np.isfinite(checked).all() and (checked > 0).all()):
-            raise ValueError(f"priors must be a positive number for each of {self.classes_.shape[0]} classes: {priors}")
+            raise ValueError(f"priors must be {self.classes_.shape[0]} positive numbers, one per class, got {priors}")
         return checked / checked.sum()
 
 

@@ -84,8 +84,8 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
         n_held_out = max(1, round(self.held_out * X.shape[0]))
         if X.shape[0] - n_held_out < 2 * self.n_members:
             raise ValueError(
-                f"{self.n_members} members and {n_held_out} samples held out need {2 * self.n_members + n_held_out} "
-                f"samples, got {X.shape[0]} samples"
+                f"n_members = {self.n_members} and {n_held_out} held-out samples need "
+                f"{2 * self.n_members + n_held_out} samples, got {X.shape[0]} samples"
             )
         aside, parts = order[:n_held_out], np.array_split(order[n_held_out:], self.n_members)
         estimator = LSSVMRegressor() if self.estimator is None else self.estimator

@@ -31,8 +31,8 @@ def _can_stream(learner: Any) -> bool:
     fitted = hasattr(learner, "dual_coef_") and not hasattr(learner, "sums_")
     by_leaving_out = isinstance(learner.regularization, str) and learner.regularization == "leave_one_out"
     obstacles = {
-        "a fit before it, which keeps no sums; begin with partial_fit": fitted,
-        "regularization = 'leave_one_out', which meets all samples twice; 'gcv' does not": by_leaving_out,
+        "a previous fit, which keeps no sums. Use a new estimator": fitted,
+        "regularization = 'leave_one_out', which reads all samples twice. Use 'gcv'": by_leaving_out,
     }
     return can_stream(learner, obstacles)
 
@@ -92,8 +92,8 @@ class _FixedSize(ChosenCenters):
     def _validate_params(self) -> None:
         if not isinstance(self.regularization, str) and np.ndim(self.regularization):
             raise ValueError(
-                f"regularization of {type(self).__name__} is one number, 'auto', 'gcv' or 'leave_one_out', got "
-                f"{self.regularization!r}; values to choose from are given as penalties"
+                f"regularization must be one number, 'auto', 'gcv' or 'leave_one_out' for {type(self).__name__}, got "
+                f"{self.regularization!r}. Use penalties for several candidates"
             )
         super()._validate_params()
 
@@ -130,8 +130,8 @@ class _FixedSize(ChosenCenters):
         else:
             if self.centers is None and X.shape[0] < self.n_centers:
                 warnings.warn(
-                    f"the first call of partial_fit has {X.shape[0]} samples, from which n_centers = {self.n_centers} "
-                    "centres cannot be chosen; begin with more samples, or give centers",
+                    f"the first call of partial_fit has {X.shape[0]} samples, fewer than n_centers = {self.n_centers}. "
+                    "Use more samples in the first call, or centers",
                     stacklevel=3,
                 )
             basis = self._features(X, targets)
@@ -149,13 +149,15 @@ class _FixedSize(ChosenCenters):
         centers = self.centers
         if centers is not None:
             if isinstance(self.kernel, PrecomputedKernel) or self.kernel == "precomputed":
-                raise ValueError("centers are points, which a precomputed kernel does not have")
+                raise ValueError(
+                    "centers are not supported by a precomputed kernel, which has no points. Expected centers = None"
+                )
             centers = np.asarray(centers)
             numbers = centers.dtype.kind in "biuf" and centers.ndim == 2 and centers.shape[1] == X.shape[1]
             if not (numbers and centers.shape[0] and np.isfinite(centers).all()):
                 raise ValueError(
-                    f"centers have shape {centers.shape} and type {centers.dtype}; finite numbers of shape "
-                    f"(n_centers, {X.shape[1]}) are needed"
+                    f"centers have shape {centers.shape} and type {centers.dtype}. "
+                    f"Expected finite numbers of shape (n_centers, {X.shape[1]})"
                 )
         return _Features(*self._basis(X, int(self.n_centers), targets, centers))
 

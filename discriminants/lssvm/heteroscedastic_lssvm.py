@@ -79,8 +79,8 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
         for kernel, width in (("kernel", "sigma"), ("noise_kernel", "noise_sigma")):
             if isinstance(make_kernel(getattr(self, kernel), getattr(self, width)), PrecomputedKernel):
                 raise ValueError(
-                    f"{kernel} = 'precomputed' does not serve: error bars need k(x, x) of new samples, which it does "
-                    "not have; take a kernel by name, an object or a function"
+                    f"{kernel} = 'precomputed' is not supported: error bars need k(x, x) of new samples. "
+                    "Expected a kernel name, object or function"
                 )
         targets, wide = checked_targets(y, X.dtype)[:, 0], X.astype(np.float64, copy=False)
         self.regressor_ = self._curve().fit(wide, targets)

@@ -155,8 +155,8 @@ class LSSVM(KernelExpansion):
         )
         if not found.converged:
             warnings.warn(
-                f"{type(self).__name__}: conjugate gradients have not come to tol = {self.tol} in {found.n_products} "
-                f"products, the residual is {found.residual:.2g} of the targets; a larger regularization takes fewer",
+                f"{type(self).__name__}: conjugate gradients did not reach tol = {self.tol} in {found.n_products} "
+                f"products; the relative residual is {found.residual:.2g}. Use a larger regularization",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -179,11 +179,11 @@ class LSSVM(KernelExpansion):
         if penalties.ndim != 1 or not penalties.size or penalties.dtype.kind not in "iuf":
             raise ValueError(f"regularization must be a number or a list of numbers, got {self.regularization!r}")
         if not (np.isfinite(penalties).all() and (penalties > 0).all()):
-            raise ValueError(f"every regularization must be positive and finite, got {self.regularization!r}")
+            raise ValueError(f"regularization must be positive and finite, got {self.regularization!r}")
         if penalties.shape[0] > 1 and self.solver != "direct":
             raise ValueError(
-                f"solver = {self.solver!r} takes one regularization, got {penalties.shape[0]}: choosing among several "
-                "takes the kernel matrix, which is what solver = 'direct' has"
+                f"solver = {self.solver!r} supports one regularization, got {penalties.shape[0]}. "
+                "Use solver = 'direct' to choose among several"
             )
         return [float(penalty) for penalty in penalties]
 

@@ -63,7 +63,7 @@ class ShrinkingGridSearchCV(BaseSearchCV):
         for refinement in range(self.n_refinements + 1):
             results = evaluate_candidates(new)
             if "mean_test_score" not in results:
-                raise ValueError("a shrinking grid follows one score; scoring gives several")
+                raise ValueError(f"scoring = {self.scoring!r} gives several scores. Expected one score")
             tried += new
             best = tried[int(np.argmin(results["rank_test_score"]))]
             nearer = {name: _nearer(best[name], known) for name, known in values.items()}

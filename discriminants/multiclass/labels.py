@@ -14,7 +14,7 @@ def distinct_classes(labels: Any) -> np.ndarray:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(f"class labels must be all numbers or all strings, got a mixture of {kinds}") from error
     if classes.shape[0] < 2:
-        raise ValueError(f"samples of at least two classes are needed, got one class: {classes}")
+        raise ValueError(f"y has only one class: {classes}. Expected at least two classes")
     return classes
 
 
@@ -35,11 +35,11 @@ def announced_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
     """
     if given is None:
         if known is None:
-            raise ValueError("the first call of partial_fit needs classes, all labels that will come")
+            raise ValueError("the first call of partial_fit needs classes. Expected all labels of all calls")
         return known
     classes = distinct_classes(given)
     if known is not None and not np.array_equal(classes, known):
-        raise ValueError(f"classes = {classes} are not those of the calls before, {known}")
+        raise ValueError(f"classes = {classes} differ from previous calls. Expected {known}")
     return classes
 
 
@@ -51,5 +51,5 @@ def codes_among(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     check_classification_targets(y)
     strangers = np.setdiff1d(y, classes)
     if strangers.size:
-        raise ValueError(f"y has labels that are not among the classes {classes}: {strangers}")
+        raise ValueError(f"y has unknown labels {strangers}. Expected labels among the classes {classes}")
     return np.searchsorted(classes, y)

@@ -96,7 +96,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]
         if self.combine == "coupling" and not hasattr(self.estimator, "predict_proba"):
-            raise ValueError(f"combine='coupling' needs an estimator with predict_proba, got {self.estimator!r}")
+            raise ValueError(f"combine = 'coupling' needs an estimator with predict_proba, got {self.estimator!r}")
         pairwise = get_tags(self.estimator).input_tags.pairwise
         members = [np.flatnonzero(codes == c) for c in range(n_classes)]
         rows = [np.sort(np.concatenate([members[i], members[j]])) for i, j in combinations(range(n_classes), 2)]

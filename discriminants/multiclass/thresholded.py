@@ -125,7 +125,8 @@ def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarr
     if counts[counts > 0].min() < 2:
         n_alone = int((counts == 1).sum())
         raise ValueError(
-            f"holding samples out needs at least two samples of every class; {n_alone} of {(counts > 0).sum()} have one"
+            "holding out samples needs at least two samples of every class, "
+            f"got {n_alone} of {(counts > 0).sum()} classes with one"
         )
     order = np.random.default_rng(seed).permutation(codes.shape[0])
     by_class = order[np.argsort(codes[order], kind="stable")]

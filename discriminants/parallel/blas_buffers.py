@@ -32,8 +32,8 @@ def claim_blas_buffers(n_threads: int) -> None:
     left, needed = (limit - n_bytes) >> 20, _BUFFERS * n_threads + _THREAD * (n_threads - 1)
     if left < needed:
         raise MemoryError(
-            f"of the address space that the process may have (ulimit -v, {limit >> 20} MiB) {max(0, left)} MiB are "
-            f"left, and {needed} are needed for matrix products in {n_threads} threads"
+            f"not enough address space for matrix products in {n_threads} threads: {max(0, left)} MiB are left of "
+            f"{limit >> 20} MiB (ulimit -v). Expected {needed} MiB"
         )
     together = threading.Barrier(n_threads)
     threads = [threading.Thread(target=_multiply, args=(together,)) for _ in range(n_threads - 1)]

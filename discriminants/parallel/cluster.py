@@ -33,7 +33,7 @@ class ClusterWorkers:
             from dask.distributed import Client
         except ImportError as error:
             raise ConnectionError(
-                "working on a cluster needs dask.distributed: pip install 'hybrid-asr[cluster]'"
+                "dask.distributed is not installed. Use: pip install 'hybrid-asr[cluster]'"
             ) from error
         _require_address(address)
         try:
@@ -45,8 +45,8 @@ class ClusterWorkers:
                 raise
         except (OSError, TimeoutError, ValueError, RuntimeError, AssertionError) as error:
             raise ConnectionError(
-                f"{address}: no scheduler with a worker answered within {patience:g} s ({error}); start them with "
-                "`dask scheduler` and `dask worker ADDRESS`"
+                f"{address}: no scheduler with a worker answered within {patience:g} s ({error}). Use `dask scheduler` "
+                "and `dask worker ADDRESS` to start them"
             ) from error
         self._check_installed(address)
 
@@ -79,8 +79,8 @@ class ClusterWorkers:
                     result = self._result(flying[0])
                 except KilledWorker as error:
                     raise RuntimeError(
-                        f"the cluster gave up a task of {function} that had ended several workers; the last was "
-                        f"{error.last_worker.address}. Its log says why: most often memory"
+                        f"a task of {function} was canceled after several workers died, probably for lack of memory. "
+                        f"See the log of the last worker, {error.last_worker.address}"
                     ) from error
                 flying.popleft().release()
                 yield result
@@ -98,7 +98,7 @@ class ClusterWorkers:
                     return future.result()
             if not self._client.nthreads():
                 address = self._client.scheduler.address
-                logger.warning("cluster %s: no worker left; waiting. Start one with `dask worker ADDRESS`", address)
+                logger.warning("cluster %s: no worker left. Waiting; use `dask worker ADDRESS` to start one", address)
 
     def close(self) -> None:
         """Disconnect; scheduler and workers continue."""
@@ -110,8 +110,8 @@ class ClusterWorkers:
         if lacking:
             self.close()
             raise ConnectionError(
-                f"{address}: {len(lacking)} of {len(found)} workers cannot import this project, {lacking[0]} for one; "
-                "install it in their environment"
+                f"{address}: {len(lacking)} of {len(found)} workers cannot import this project, for example "
+                f"{lacking[0]}. Install it in the environment of the workers"
             )
 
 

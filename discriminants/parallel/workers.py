@@ -67,7 +67,7 @@ class LocalWorkers:
 
     def __init__(self, jobs: int) -> None:
         if jobs < 1:
-            raise ValueError(f"jobs = {jobs}, but there must be at least one worker")
+            raise ValueError(f"jobs must be at least 1, got jobs = {jobs}")
         self.n_workers = jobs
 
     def share(self, value: Any) -> Any:

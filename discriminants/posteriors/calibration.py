@@ -165,7 +165,7 @@ def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | Non
         ax = Figure().subplots()
     if not ax.lines:
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linestyle="--", label="perfect")
-        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), xlabel="posterior", ylabel="share that came true")
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), xlabel="posterior", ylabel="fraction of correct predictions")
     legend = f"{name + ': ' if name else ''}error {curve.expected_error:.3f}"
     (line,) = ax.plot(curve.confidence, curve.accuracy, label=legend)
     sizes = 10.0 + 150.0 * curve.counts / curve.counts.sum()
@@ -183,27 +183,31 @@ def _checked(y: Any, proba: Any, labels: Any, sample_weight: Any) -> tuple[np.nd
     y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
     if y.ndim != 1 or proba.ndim != 2 or y.shape[0] != proba.shape[0] or not y.shape[0]:
         raise ValueError(
-            f"one label and one row of posteriors a sample are wanted, got shapes {y.shape}, {proba.shape}"
+            f"y has shape {y.shape} and proba has shape {proba.shape}. Expected one label and one row per sample"
         )
     classes = _classes(y, labels)
     if classes.shape[0] != proba.shape[1]:
         raise ValueError(
-            f"proba has {proba.shape[1]} columns for the {classes.shape[0]} classes {classes}; "
-            "give `labels` where y does not hold every class"
+            f"proba has {proba.shape[1]} columns for the {classes.shape[0]} classes {classes}. "
+            "Use labels if y does not contain every class"
         )
     if not (np.isfinite(proba).all() and (proba >= 0.0).all()):
-        raise ValueError("posteriors must be finite and not negative; log posteriors have to be exponentiated first")
+        raise ValueError(
+            "proba has negative values or values that are not finite. Expected posteriors, not their logarithms"
+        )
     total = proba.sum(axis=1, keepdims=True)
     worst = int(np.abs(total - 1.0).argmax())
     if abs(total[worst, 0] - 1.0) > _ROWS_SUM_TO_ONE:
-        raise ValueError(f"posteriors must sum to one, but those of sample {worst} sum to {total[worst, 0]:.6g}")
+        raise ValueError(
+            f"the posteriors of sample {worst} sum to {total[worst, 0]:.6g}. Expected rows of proba that sum to one"
+        )
     codes = np.searchsorted(classes, y).clip(max=classes.shape[0] - 1)
     unknown = classes[codes] != y
     if unknown.any():
-        raise ValueError(f"y holds labels that are no classes: {np.unique(y[unknown])[:5]}")
+        raise ValueError(f"y has unknown labels {np.unique(y[unknown])[:5]}. Expected labels among the classes")
     if sample_weight is None:
         return codes, proba / total, np.ones(y.shape[0])
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != y.shape or not (np.isfinite(weight).all() and (weight >= 0.0).all() and weight.any()):
-        raise ValueError(f"sample_weight must be {y.shape[0]} finite numbers, not negative and not all 0")
+        raise ValueError(f"sample_weight must be {y.shape[0]} finite numbers of 0 or more, not all 0")
     return codes, proba / total, weight

@@ -277,7 +277,7 @@ def _checked(outputs: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray
     n_classes = max(2, outputs.shape[1])
     counts = np.bincount(y, minlength=n_classes)
     if counts.shape[0] != n_classes or counts.min() == 0:
-        raise ValueError(f"all classes of 0..{n_classes - 1} need samples, got counts {counts}")
+        raise ValueError(f"every class from 0 to {n_classes - 1} needs samples, got counts {counts}")
     return outputs, y, n_classes
 
 
@@ -287,7 +287,7 @@ def _moments(output: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
         mean = float(np.average(output, weights=weight))
         variance = float(np.average((output - mean) ** 2, weights=weight))
     if not np.isfinite(variance):
-        raise ValueError(f"outputs up to {np.abs(output).max():.3g} have no finite variance; scale them down")
+        raise ValueError(f"the variance of outputs up to {np.abs(output).max():.3g} overflows. Scale the outputs down")
     return mean, variance
 
 

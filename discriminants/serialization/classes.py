@@ -37,7 +37,7 @@ def make_estimator(
         if listed is not None and hasattr(kind, "_parameter_constraints"):
             estimator._validate_params()
     except (TypeError, ValueError) as error:
-        raise ModelFormatError(f"{name!r} does not take its parameters: {error}") from error
+        raise ModelFormatError(f"class {name!r} refused its parameters: {error}") from error
     if listed is not None:
         listed.suited(estimator)
     if attributes and listed is None and hasattr(estimator, "restore_state"):
@@ -47,7 +47,7 @@ def make_estimator(
     taken = estimator.get_params(deep=False)
     for attribute, value in attributes.items():
         if not attribute.isidentifier() or attribute.startswith("__") or attribute in taken or hasattr(kind, attribute):
-            raise ModelFormatError(f"{attribute!r} cannot be a learnt attribute of {name!r}")
+            raise ModelFormatError(f"{attribute!r} is not a learned attribute of class {name!r}")
         setattr(estimator, attribute, value)
     if listed is not None and attributes.keys() - set_by_itself:
         listed.whole(estimator)
@@ -60,9 +60,8 @@ def refuse_search(estimator: Any, where: str) -> None:
 
     if isinstance(estimator, BaseSearchCV):
         raise ModelFormatError(
-            f"{where}: a search is not written to a model file, with its folds and all that it tried; save its "
-            "best_estimator_, or, where it is a part of another estimator, fit that with the best_estimator_ in its "
-            "place"
+            f"{where}: a parameter search cannot be saved in a model file. Use its best_estimator_; if the search is "
+            "part of another estimator, fit that estimator with the best_estimator_"
         )
 
 
@@ -98,19 +97,21 @@ def _class_named(name: str, trusted: tuple[str, ...]) -> tuple[Any, Listed | Non
         return getattr(import_module(module), qualified), listed
     if not any(_lies_in(module, prefix) for prefix in trusted):
         if _lies_in(module, "sklearn") or _lies_in(module, "discriminants"):
-            raise ModelFormatError(f"the class {name!r} is not one of those that a model file may hold")
+            raise ModelFormatError(
+                f"class {name!r} is not allowed in a model file. Expected a listed class, or its module in trusted"
+            )
         known = ", ".join(("sklearn", "discriminants", *trusted))
-        raise ModelFormatError(f"the class {name!r} lies outside the trusted modules {known}")
+        raise ModelFormatError(f"class {name!r} is outside the trusted modules {known}")
     try:
         kind: Any = import_module(module)
         for part in qualified.split("."):
             kind = getattr(kind, part)
     except (ImportError, AttributeError) as error:
-        raise ModelFormatError(f"there is no class {name!r} in this installation: {error}") from error
+        raise ModelFormatError(f"class {name!r} is not installed: {error}") from error
     if not (isinstance(kind, type) and issubclass(kind, BaseEstimator)):
         raise ModelFormatError(f"{name!r} is not an estimator class")
     if not any(_lies_in(kind.__module__, prefix) for prefix in trusted):
-        raise ModelFormatError(f"{name!r} is the class of another package, {kind.__module__}")
+        raise ModelFormatError(f"class {name!r} belongs to another package, {kind.__module__}")
     return kind, None
 
 

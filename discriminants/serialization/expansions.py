@@ -13,7 +13,7 @@ def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
     sizes = sizes_of(learner)
     kernel = getattr(learner, "kernel_", None)
     if not isinstance(kernel, Kernel):
-        refuse(learner, "kernel_", f"is a {type(kernel).__name__}, not a kernel")
+        refuse(learner, "kernel_", f"has type {type(kernel).__name__}. Expected a kernel")
     outputs = "weights" if n_outputs is None else n_outputs
     shapes: dict[str, tuple[int | str, ...]] = {
         "basis_centers_": ("centers", 0 if isinstance(kernel, PrecomputedKernel) else "features"),
@@ -24,7 +24,7 @@ def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
     if isinstance(kernel, PrecomputedKernel):
         check_indices(learner, "kernel_.indices", kernel.indices, ("centers",), sizes, below=sizes["features"])
     if kernel.over(learner.basis_centers_[:1])[1].size != 1:
-        refuse(learner, "kernel_", "has several columns for a centre")
+        refuse(learner, "kernel_", "has several columns per center. Expected one")
     check_columns(learner, kernel, sizes["centers"])
     return sizes
 
@@ -34,9 +34,9 @@ def check_columns(learner: Any, kernel: Any, n_centers: int) -> None:
     try:
         columns = kernel.columns(learner.basis_centers_)
     except (TypeError, ValueError) as error:
-        raise ModelFormatError(f"{type(learner).__name__}.kernel_ does not suit the centres: {error}") from error
+        raise ModelFormatError(f"{type(learner).__name__}.kernel_ does not fit the centers: {error}") from error
     if columns.n_centers != n_centers:
-        refuse(learner, "kernel_", f"has {columns.n_centers} columns for {n_centers} centres")
+        refuse(learner, "kernel_", f"has {columns.n_centers} columns. Expected {n_centers}, one per center")
 
 
 def output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
@@ -52,10 +52,10 @@ def output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
         "coef_": (n_outputs, classes),
     }
     if not isinstance(model, tuple(POSTERIORS.values())):
-        refuse(learner, "posterior_", f"is a {type(model).__name__}, not a model of outputs")
+        refuse(learner, "posterior_", f"has type {type(model).__name__}. Expected an output model")
     found = {name: shape for name, shape in shapes.items() if hasattr(model, name)}
     if not found:
-        refuse(learner, "posterior_", f"is a {type(model).__name__} that has learnt nothing")
+        refuse(learner, "posterior_", f"is a {type(model).__name__} without fitted attributes")
     check_arrays(model, found, {})
 
 
@@ -75,18 +75,21 @@ def logistic(learner: Any) -> None:
     check_indices(learner, "groups_", groups, ("classes",), sizes, below=sizes["classes"])
     n_groups = int(groups.max()) + 1
     if len(set(groups.tolist())) != n_groups:
-        refuse(learner, "groups_", f"leave out some of the numbers below {n_groups}")
+        refuse(learner, "groups_", f"has gaps in its group numbers. Expected all numbers below {n_groups}")
     if sizes["weights"] != n_groups + sizes["classes"]:
-        refuse(
-            learner, "dual_coef_", f"has {sizes['weights']} outputs for {n_groups} groups of {sizes['classes']} classes"
-        )
+        wanted = n_groups + sizes["classes"]
+        refuse(learner, "dual_coef_", f"has {sizes['weights']} outputs. Expected {wanted}, for groups and classes")
 
 
 def regressor(learner: Any) -> None:
     """Check any number of outputs; a single one may be a plain number."""
     sizes = expansion(learner)
     if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
-        refuse(learner, "_one_column", f"is {learner._one_column!r} for {sizes['weights']} outputs")
+        refuse(
+            learner,
+            "_one_column",
+            f"is {learner._one_column!r} for {sizes['weights']} outputs. Expected a bool, True only for one output",
+        )
 
 
 def directions(transformer: Any) -> None:

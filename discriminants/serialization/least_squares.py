@@ -16,9 +16,13 @@ def _coded(learner: Any) -> None:
     code: Any = getattr(learner, "code_", None)
     check_shape(learner, "code_", code, ("classes", "tasks"), sizes)
     if code.dtype != np.int8 or not np.isin(code, (-1, 0, 1)).all():
-        refuse(learner, "code_", "holds other numbers than -1, 0 and 1 of int8")
+        refuse(learner, "code_", "has invalid values. Expected int8 numbers -1, 0 and 1")
     if (sizes["tasks"] == 1) != (sizes["classes"] == 2):
-        refuse(learner, "code_", f"is of {sizes['tasks']} tasks for {sizes['classes']} classes")
+        refuse(
+            learner,
+            "code_",
+            f"has {sizes['tasks']} tasks for {sizes['classes']} classes. Expected one task only for two classes",
+        )
     output_model(learner, learner.posterior_, sizes)
 
 
@@ -28,12 +32,12 @@ def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references:
     check_arrays(learner, dict.fromkeys((*positive, "effective_parameters_", "log_evidence_"), (n_outputs,)), {})
     for name in positive:
         if (getattr(learner, name) <= 0).any():
-            refuse(learner, name, "holds numbers that are not positive")
+            refuse(learner, name, "has values of 0 or less. Expected positive numbers")
     variance: Any = getattr(learner, "variance_", None)
     if type(variance).__name__ != "PosteriorVariance":
-        refuse(learner, "variance_", f"is a {type(variance).__name__}")
+        refuse(learner, "variance_", f"has type {type(variance).__name__}. Expected PosteriorVariance")
     if getattr(variance, "references_", np.empty(0)).shape != (sizes["centers"], n_references):
-        refuse(learner, "variance_", "is of other centres or other points of reference")
+        refuse(learner, "variance_", "does not match the centers or the reference points")
 
 
 def _bayesian_regressor(learner: Any) -> None:
@@ -42,7 +46,7 @@ def _bayesian_regressor(learner: Any) -> None:
     _inferred(learner, sizes, sizes["weights"], 1)
     check_arrays(learner, {"_bias_variance": ("weights",)}, sizes)
     if not isinstance(learner._noise_known, bool):
-        refuse(learner, "_noise_known", f"is {learner._noise_known!r}")
+        refuse(learner, "_noise_known", f"is {learner._noise_known!r}. Expected a bool")
 
 
 def _bayesian_classifier(learner: Any) -> None:
@@ -63,32 +67,36 @@ def _heteroscedastic(learner: Any) -> None:
     check_arrays(learner, {"noise_range_": (2,)}, sizes)
     factor: Any = getattr(learner, "noise_factor_", None)
     if not isinstance(factor, float) or not 0.0 <= factor <= LARGEST:
-        refuse(learner, "noise_factor_", f"is {factor!r}")
+        refuse(learner, "noise_factor_", f"is {factor!r}. Expected a number from 0 to {LARGEST:g}")
     for name in ("regressor_", "noise_regressor_"):
         machine: Any = getattr(learner, name, None)
         if machine is None and name == "noise_regressor_":
             continue
         own = type(machine).__name__ == "BayesianLSSVMRegressor" and machine.n_features_in_ == sizes.get("features")
         if not own or not machine._one_column:
-            refuse(learner, name, f"is a {type(machine).__name__}, no machine of one output of the same features")
+            refuse(
+                learner,
+                name,
+                f"has type {type(machine).__name__}. Expected a BayesianLSSVMRegressor with one output, same features",
+            )
 
 
 def _committee(committee: Any) -> None:
     sizes = sizes_of(committee)
     members: Any = getattr(committee, "estimators_", None)
     if not isinstance(members, list) or not members:
-        refuse(committee, "estimators_", "are no list of members")
+        refuse(committee, "estimators_", "is not a list of members")
     n_members = len(members)
     check_arrays(committee, {"member_weights_": (n_members,), "error_covariance_": (n_members, n_members)}, sizes)
     for member in members:
         if not hasattr(member, "predict") or getattr(member, "n_features_in_", None) != sizes["features"]:
-            refuse(committee, "estimators_", f"hold a {type(member).__name__} of other features")
+            refuse(committee, "estimators_", f"has a {type(member).__name__} without predict, or with other features")
     found = {np.asarray(member.predict(np.zeros((1, sizes["features"])))).size for member in members}
     if len(found) != 1 or not isinstance(committee._one_column, bool) or (committee._one_column and found != {1}):
-        refuse(committee, "estimators_", "are of different outputs")
+        refuse(committee, "estimators_", "has members with different numbers of outputs")
     layer = getattr(committee, "combine_", None)
     if layer is not None and getattr(layer, "n_features_in_", None) != n_members * found.pop():
-        refuse(committee, "combine_", "is of other members")
+        refuse(committee, "combine_", "does not match the members")
 
 
 def _autoregression(model: Any) -> None:
@@ -101,16 +109,24 @@ def _autoregression(model: Any) -> None:
     check_arrays(model, shapes, sizes)
     n_outputs, n_inputs = sizes["targets"], sizes["inputs"]
     if not n_outputs or bool(n_inputs) != bool(model.n_input_lags):
-        refuse(model, "last_inputs_", f"are {n_inputs} for {n_outputs} outputs and {model.n_input_lags} lags")
+        refuse(
+            model,
+            "last_inputs_",
+            f"has {n_inputs} inputs with n_input_lags = {model.n_input_lags} and {n_outputs} outputs",
+        )
     if not isinstance(model._one_column, bool) or (model._one_column and n_outputs != 1):
-        refuse(model, "_one_column", f"is {model._one_column!r} for {n_outputs} outputs")
+        refuse(
+            model,
+            "_one_column",
+            f"is {model._one_column!r} for {n_outputs} outputs. Expected a bool, True only for one output",
+        )
     wanted = model.n_lags * n_outputs + model.n_input_lags * n_inputs
     regressor: Any = getattr(model, "regressor_", None)
     if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != wanted:
-        refuse(model, "regressor_", f"is no regressor of {wanted} features")
+        refuse(model, "regressor_", f"is not a regressor with {wanted} features")
     found = np.asarray(regressor.predict(np.zeros((1, wanted))))
     if found.size != n_outputs:
-        refuse(model, "regressor_", f"gives {found.size} outputs, not {n_outputs}")
+        refuse(model, "regressor_", f"returns {found.size} outputs. Expected {n_outputs}")
 
 
 def _two_views(transformer: Any) -> None:
@@ -119,9 +135,13 @@ def _two_views(transformer: Any) -> None:
     for name in ("x_directions_", "y_directions_"):
         view: Any = getattr(transformer, name, None)
         if type(view).__name__ != "KernelDirections" or view.dual_coef_.shape[1] != sizes["pairs"]:
-            refuse(transformer, name, f"are no {sizes['pairs']} directions")
+            refuse(transformer, name, f"is not a set of {sizes['pairs']} directions")
     if transformer.x_directions_.n_features_in_ != sizes["features"]:
-        refuse(transformer, "x_directions_", f"are of {transformer.x_directions_.n_features_in_} features")
+        refuse(
+            transformer,
+            "x_directions_",
+            f"has {transformer.x_directions_.n_features_in_} features. Expected {sizes['features']}",
+        )
 
 
 def _components(transformer: Any) -> None:
@@ -131,7 +151,7 @@ def _components(transformer: Any) -> None:
     if regressor is None:
         return
     if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != sizes["weights"]:
-        refuse(transformer, "regressor_", f"is no regressor of {sizes['weights']} scores")
+        refuse(transformer, "regressor_", f"is not a regressor with {sizes['weights']} features")
 
 
 def _density(estimator: Any) -> None:
@@ -139,7 +159,7 @@ def _density(estimator: Any) -> None:
 
     sizes = expansion(estimator)
     if sizes["weights"] != 1 or not isinstance(estimator.kernel_, GaussianKernel):
-        refuse(estimator, "dual_coef_", "are not weights of one sum of Gaussians")
+        refuse(estimator, "dual_coef_", "does not fit. Expected weights of one sum of Gaussians")
 
 
 LEAST_SQUARES: Mapping[str, Listed] = {

@@ -52,7 +52,7 @@ def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], metadata: Ma
     except (TypeError, ValueError, RecursionError) as error:
         raise ModelFormatError(f"{path}: the metadata cannot be written as JSON: {error}") from error
     if too_much := _too_much(content[8 : 8 + _header_size(content)]):
-        raise ModelFormatError(f"{path}: the metadata cannot be written: {too_much}")
+        raise ModelFormatError(f"{path}: the metadata are too large: {too_much}")
     with atomic_write(path) as temporary:
         temporary.write_bytes(content)
 
@@ -61,7 +61,9 @@ def _plain(path: Path, name: str, array: np.ndarray) -> np.ndarray:
     array = np.asarray(array)
     dtype = array.dtype.newbyteorder("<")
     if dtype not in _DTYPES:
-        raise ModelFormatError(f"{path}: array {name!r} has type {array.dtype}, which safetensors cannot hold")
+        raise ModelFormatError(
+            f"{path}: array {name!r} has type {array.dtype}. Expected bool, integers or floats of 16 to 64 bits"
+        )
     return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
 
 
@@ -81,9 +83,9 @@ def _digest(arrays: Mapping[str, np.ndarray], text: str) -> str:
 def _too_much(header: bytes) -> str | None:
     """Return the reason to refuse a header that would take too much memory as Python objects, or None."""
     if len(header) > _HEADER_LIMIT:
-        return f"they take {len(header)} bytes, and {_HEADER_LIMIT} are the most"
+        return f"{len(header)} bytes. Expected at most {_HEADER_LIMIT}"
     n_values = sum(header.count(character) for character in (b",", b"[", b"{"))
-    return None if n_values <= _VALUES_LIMIT else f"they hold {n_values} values, and {_VALUES_LIMIT} are the most"
+    return None if n_values <= _VALUES_LIMIT else f"{n_values} values. Expected at most {_VALUES_LIMIT}"
 
 
 def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -105,13 +107,13 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
     try:
         with safe_open(path, framework="numpy") as file:
             about = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (is no dictionary)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         _refuse(path, str(error))
     if set(about) != {_KEY}:
         _refuse(
             path,
-            f"its metadata have the keys {sorted(about)[:5]}, and not {_KEY!r}; make one of an earlier version again",
+            f"metadata keys {sorted(about)[:5]}. Expected {_KEY!r}. Save files of earlier versions again",
         )
     digest, _, text = about[_KEY].partition("\n")
     try:
@@ -119,11 +121,11 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
         if "\\u" in text:  # the escape may be a lone surrogate, which cannot be encoded
             json.dumps(metadata, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
-        _refuse(path, f"its metadata are not those of a model ({type(error).__name__}: {error})")
+        _refuse(path, f"metadata are not valid JSON ({type(error).__name__}: {error})")
     if not isinstance(metadata, dict):
-        _refuse(path, "its metadata is not a JSON object")
+        _refuse(path, "metadata are not a JSON object")
     if digest != _digest(arrays, text):
-        _refuse(path, "its content is not what was written: the digest is another")
+        _refuse(path, "wrong checksum, so the content has changed since it was written")
     return arrays, metadata
 
 
@@ -132,14 +134,14 @@ def _check_header(path: Path) -> None:
     with path.open("rb") as file:
         size, header_size = os.fstat(file.fileno()).st_size, _header_size(file.read(8))
         if size < 8 or not 2 <= header_size <= min(size - 8, _HEADER_LIMIT):
-            _refuse(path, f"its first eight bytes promise a header of {header_size} bytes in a file of {size} bytes")
+            _refuse(path, f"header of {header_size} bytes in a file of {size} bytes")
         if too_much := _too_much(file.read(header_size)):
-            _refuse(path, f"its metadata are too large: {too_much}")
+            _refuse(path, f"metadata are too large: {too_much}")
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _refuse(path: Path, reason: str) -> NoReturn:
-    raise ModelFormatError(f"{path} is damaged or no model file: {reason}")
+    raise ModelFormatError(f"{path} is damaged or not a model file: {reason}")

@@ -14,13 +14,13 @@ def _pairwise(classifier: Any) -> None:
     sizes = sizes_of(classifier)
     n = sizes["classes"]
     if not isinstance(classifier.estimators_, list) or len(classifier.estimators_) != n * (n - 1) // 2:
-        refuse(classifier, "estimators_", f"are not one for each pair of {n} classes")
+        refuse(classifier, "estimators_", f"has the wrong length. Expected one estimator for each pair of {n} classes")
     samples = classifier.pair_samples_
     if samples is not None and len(samples) != len(classifier.estimators_):
-        refuse(classifier, "pair_samples_", "are not those of every pair")
+        refuse(classifier, "pair_samples_", "has the wrong length. Expected one entry per pair")
     for number, estimator in enumerate(classifier.estimators_):
         if n_classes(estimator, getattr(estimator, "classes_", None)) != 2:
-            refuse(classifier, "estimators_", f"holds a {type(estimator).__name__} that is not of two classes")
+            refuse(classifier, "estimators_", f"has a {type(estimator).__name__} with other than two classes")
         if samples is not None:
             check_indices(
                 classifier, f"pair_samples_[{number}]", samples[number], ("rows",), {}, below=sizes["features"]
@@ -34,7 +34,7 @@ def _pair_expansion(classifier: Any) -> None:
     sizes = sizes_of(classifier)
     n = sizes.get("classes", 0)
     if n < 2:
-        refuse(classifier, "classes_", "are not two or more")
+        refuse(classifier, "classes_", "has fewer than two classes")
     sizes["pairs"] = n * (n - 1) // 2
     shapes: dict[str, tuple[int | str, ...]] = {
         "basis_centers_": ("centers", "features"),
@@ -48,12 +48,14 @@ def _pair_expansion(classifier: Any) -> None:
     pools: Any = getattr(classifier, "pool_sizes_", None)
     check_indices(classifier, "pool_sizes_", pools, ("classes",), sizes, below=sizes["centers"] + 1)
     if pools.min() < 1 or int(pools.astype(np.int64).sum()) != sizes["centers"]:
-        refuse(classifier, "pool_sizes_", f"are not one or more of the {sizes['centers']} centres for each class")
+        refuse(
+            classifier, "pool_sizes_", f"does not fit. Expected 1 or more centers per class, {sizes['centers']} in all"
+        )
     kernel = getattr(classifier, "kernel_", None)
     if not isinstance(kernel, Kernel):
-        refuse(classifier, "kernel_", f"is a {type(kernel).__name__}, not a kernel")
+        refuse(classifier, "kernel_", f"has type {type(kernel).__name__}. Expected a kernel")
     if not kernel.centers_are_points or kernel.over(classifier.basis_centers_[:1])[1].size != 1:
-        refuse(classifier, "kernel_", "is not the same for all centres")
+        refuse(classifier, "kernel_", "is not the same for all centers")
     check_columns(classifier, kernel, sizes["centers"])
 
 

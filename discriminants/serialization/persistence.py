@@ -78,7 +78,7 @@ def estimator_from_arrays(
         whose parts do not fit together.
     """
     if metadata.get("format") != _FORMAT:
-        raise ModelFormatError(f"expected the format {_FORMAT!r}, got {metadata.get('format')!r}")
+        raise ModelFormatError(f"unknown format {metadata.get('format')!r}. Expected {_FORMAT!r}")
     modules = tuple(trusted)
     decoder = Decoder(arrays, lambda name, parameters, learnt: make_estimator(name, parameters, learnt, modules))
     try:
@@ -91,7 +91,7 @@ def estimator_from_arrays(
             f"the description of the estimator is malformed: {type(error).__name__}: {error}"
         ) from error
     if not isinstance(estimator, BaseEstimator):
-        raise ModelFormatError(f"the description is of a {type(estimator).__name__}, not of an estimator")
+        raise ModelFormatError(f"the description gives a {type(estimator).__name__}. Expected an estimator")
     return estimator
 
 
@@ -145,7 +145,7 @@ def _encode(value: Any, where: str, arrays: Arrays) -> Any:
     if isinstance(value, slice):
         return ["slice", [_encode(v, where, arrays) for v in (value.start, value.stop, value.step)]]
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    raise ModelFormatError(f"{where} is a {kind}, which cannot be written to a model file")
+    raise ModelFormatError(f"{where} has type {kind}, which cannot be saved in a model file")
 
 
 def _encode_array(value: np.ndarray, where: str, arrays: Arrays) -> Any:
@@ -160,7 +160,7 @@ def _encode_array(value: np.ndarray, where: str, arrays: Arrays) -> Any:
     if value.dtype.kind == "O":
         items = [_encode(v, f"{where}.{i}", arrays) for i, v in enumerate(value.reshape(-1))]
         return ["object array", list(value.shape), items]
-    raise ModelFormatError(f"{where} is an array of type {value.dtype}, which cannot be written to a model file")
+    raise ModelFormatError(f"{where} is an array of type {value.dtype}, which cannot be saved in a model file")
 
 
 def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> Any:

@@ -67,11 +67,11 @@ def check_floats(
     """
     check_shape(estimator, name, value, shape, sizes)
     if value.dtype not in (np.float32, np.float64):
-        refuse(estimator, name, f"is an array of {value.dtype}, not of float32 or float64")
+        refuse(estimator, name, f"has dtype {value.dtype}. Expected float32 or float64")
     if not ((np.abs(value) <= LARGEST) | ((value == -np.inf) & logarithms)).all():
-        refuse(estimator, name, f"holds numbers that are not finite, or beyond {LARGEST:g}")
+        refuse(estimator, name, f"has values that are not finite, or above {LARGEST:g}")
     if name in _DIVISORS and not ((value >= _MIN_DIVISOR) & (value <= 1.0 / _MIN_DIVISOR)).all():
-        refuse(estimator, name, f"holds numbers that are not between {_MIN_DIVISOR:g} and {1.0 / _MIN_DIVISOR:g}")
+        refuse(estimator, name, f"has values out of range. Expected {_MIN_DIVISOR:g} to {1.0 / _MIN_DIVISOR:g}")
 
 
 def check_indices(
@@ -80,9 +80,10 @@ def check_indices(
     """Check that `value` is an array of integers of the shape, from 0 to `below` - 1."""
     check_shape(estimator, name, value, shape, sizes)
     if value.dtype.kind not in "iu":
-        refuse(estimator, name, f"is an array of {value.dtype}, not of integers")
+        refuse(estimator, name, f"has dtype {value.dtype}. Expected integers")
     if value.size and (value.min() < 0 or (below is not None and value.max() >= below)):
-        refuse(estimator, name, f"holds numbers from {value.min()} to {value.max()}, of which not all can be")
+        allowed = "0 or more" if below is None else f"0 to {below - 1}"
+        refuse(estimator, name, f"has values from {value.min()} to {value.max()}. Expected {allowed}")
 
 
 def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int]) -> None:
@@ -91,14 +92,14 @@ def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict
         if size in _OWN_SIZES and size not in sizes:
             refuse(estimator, _OWN_SIZES[size], "is missing")
     if not isinstance(value, np.ndarray):
-        refuse(estimator, name, f"is a {type(value).__name__}, not an array")
+        refuse(estimator, name, f"has type {type(value).__name__}. Expected an array")
     wanted = [n if isinstance(n, int) else sizes.get(n, n) for n in shape]
     fits = value.ndim == len(shape)
     for size, n in zip(value.shape, shape, strict=False):
         fits = fits and size == (n if isinstance(n, int) else sizes.setdefault(n, size))
     if not fits:
         shown = ", ".join(map(str, wanted))
-        refuse(estimator, name, f"has shape {value.shape}, and ({shown}) fits the other attributes")
+        refuse(estimator, name, f"has shape {value.shape}. Expected ({shown}), as in the other attributes")
 
 
 def sizes_of(estimator: Any) -> dict[str, int]:
@@ -110,7 +111,7 @@ def sizes_of(estimator: Any) -> dict[str, int]:
     features = getattr(estimator, "n_features_in_", None)
     if features is not None:
         if not isinstance(features, Integral) or features < 1:
-            refuse(estimator, "n_features_in_", f"is {features!r}, not a number of features")
+            refuse(estimator, "n_features_in_", f"is {features!r}. Expected a positive whole number")
         sizes["features"] = int(features)
     classes = getattr(estimator, "classes_", None)
     if classes is not None:
@@ -122,11 +123,11 @@ def sizes_of(estimator: Any) -> dict[str, int]:
 def n_classes(estimator: Any, classes: Any) -> int:
     """Return the number of classes, which must be sorted and distinct labels of one type."""
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not classes.size:
-        refuse(estimator, "classes_", "is no list of classes")
+        refuse(estimator, "classes_", "is not a one-dimensional array of classes")
     labels = classes.tolist()
     kinds = {str if isinstance(label, str) else Real if isinstance(label, Real) else type(label) for label in labels}
     if kinds not in ({str}, {Real}) or not all(one < other for one, other in pairwise(labels)):
-        refuse(estimator, "classes_", "are no sorted and distinct labels")
+        refuse(estimator, "classes_", "has labels that are not sorted, not distinct or of mixed types")
     return len(labels)
 
 

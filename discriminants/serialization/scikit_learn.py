@@ -46,8 +46,8 @@ def _one_of(parameter: str, values: Iterable[Any]) -> Rule:
         value = getattr(estimator, parameter)
         if not isinstance(value, str) or value not in allowed:
             raise ModelFormatError(
-                f"{type(estimator).__name__} with {parameter} = {value!r} cannot be kept in a model file; it can with "
-                f"{' or '.join(map(repr, allowed))}"
+                f"{type(estimator).__name__} with {parameter} = {value!r} cannot be saved in a model file. "
+                f"Expected {parameter} = {' or '.join(map(repr, allowed))}"
             )
 
     return rule
@@ -71,17 +71,21 @@ def _support_vectors(machine: Any) -> None:
     check_indices(machine, "_n_support", machine._n_support, ("classes",), sizes)
     for name in ("support_", "_n_support"):
         if (found := getattr(machine, name).dtype) != np.int32:
-            refuse(machine, name, f"is an array of {found}; libsvm reads int32")
+            refuse(machine, name, f"has dtype {found}. Expected int32")
     if not sizes["vectors"] or int(machine._n_support.sum()) != sizes["vectors"]:
-        refuse(machine, "_n_support", f"counts {machine._n_support.sum()} support vectors of {sizes['vectors']}")
+        refuse(
+            machine,
+            "_n_support",
+            f"sums to {machine._n_support.sum()}. Expected {sizes['vectors']}, the number of support vectors",
+        )
     for name in ("_probA", "_probB"):
         value = getattr(machine, name)
         sizes["sigmoids"] = sizes["pairs"] if machine.probability is True or np.size(value) else 0
         check_floats(machine, name, value, ("sigmoids",), sizes)
     if machine._sparse is not False:
-        refuse(machine, "_sparse", f"is {machine._sparse!r}; support vectors that are dense cannot be sparse")
+        refuse(machine, "_sparse", f"is {machine._sparse!r}. Expected False for dense support vectors")
     if not isinstance(machine._gamma, Real) or not 0 <= float(machine._gamma) < np.inf:
-        refuse(machine, "_gamma", f"is {machine._gamma!r}, not a finite number")
+        refuse(machine, "_gamma", f"is {machine._gamma!r}. Expected a finite number of 0 or more")
 
 
 def _neighbours(model: Any) -> None:
@@ -98,11 +102,17 @@ def _neighbours(model: Any) -> None:
     for name, value in wanted.items():
         found = getattr(model, name, None)
         if type(found) is not type(value) or found != value:
-            refuse(model, name, f"is {found!r}, and {value!r} fits the other attributes")
+            refuse(model, name, f"is {found!r}. Expected {value!r}, as in the other attributes")
     if not 1 <= model.n_neighbors <= sizes["samples"]:
-        refuse(model, "n_neighbors", f"is {model.n_neighbors!r} of {sizes['samples']} samples")
+        refuse(
+            model, "n_neighbors", f"is {model.n_neighbors!r}. Expected 1 to {sizes['samples']}, the number of samples"
+        )
     if model.effective_metric_ not in _METRICS or set(model.effective_metric_params_) - {"p"}:
-        refuse(model, "effective_metric_", f"is {model.effective_metric_!r}, which cannot be put back")
+        refuse(
+            model,
+            "effective_metric_",
+            f"is {model.effective_metric_!r}, or has parameters other than p. Expected one of {', '.join(_METRICS)}",
+        )
 
 
 def _kept_as_samples(model: Any) -> None:
@@ -111,7 +121,9 @@ def _kept_as_samples(model: Any) -> None:
     _one_of("metric", _METRICS)(model)
     _one_of("weights", ["uniform", "distance"])(model)
     if model.metric_params:
-        raise ModelFormatError(f"{type(model).__name__} with metric_params cannot be kept in a model file")
+        raise ModelFormatError(
+            f"{type(model).__name__} with metric_params = {model.metric_params!r} cannot be saved in a model file"
+        )
 
 
 def _perceptron(network: Any) -> None:
@@ -124,16 +136,16 @@ def _perceptron(network: Any) -> None:
         width = following
     for name, wanted in (("n_layers_", n_layers + 1), ("n_outputs_", sizes["outputs"])):
         if getattr(network, name) != wanted:
-            refuse(network, name, f"is {getattr(network, name)!r}, and {wanted} fits the weights")
+            refuse(network, name, f"is {getattr(network, name)!r}. Expected {wanted}, as in the weights")
     if network.out_activation_ not in ("softmax", "logistic"):
-        refuse(network, "out_activation_", f"is {network.out_activation_!r}, neither 'softmax' nor 'logistic'")
+        refuse(network, "out_activation_", f"is {network.out_activation_!r}. Expected 'softmax' or 'logistic'")
 
 
 def _quadratic(model: Any) -> None:
     sizes = sizes_of(model)
     check_arrays(model, {"means_": ("classes", "features"), "priors_": ("classes",)}, sizes)
     if not len(model.rotations_) == len(model.scalings_) == sizes["classes"]:
-        refuse(model, "rotations_", "and scalings_ are not one for each class")
+        refuse(model, "rotations_", "or scalings_ has the wrong length. Expected one entry per class")
     for number, (rotation, scaling) in enumerate(zip(model.rotations_, model.scalings_, strict=True)):
         rank = f"rank {number}"
         check_floats(model, f"rotations_[{number}]", rotation, ("features", rank), sizes)
@@ -143,38 +155,46 @@ def _quadratic(model: Any) -> None:
 def _pipeline(pipeline: Any) -> None:
     steps = pipeline.steps
     if not isinstance(steps, list) or not steps:
-        refuse(pipeline, "steps", "is no list of steps")
+        refuse(pipeline, "steps", "is not a list of steps")
     for step in steps:
         match step:
             case (str(), None | "passthrough"):
                 continue
             case (str(), estimator) if hasattr(estimator, "get_params"):
                 continue
-        refuse(pipeline, "steps", f"holds {step!r} in place of a name and an estimator")
+        refuse(pipeline, "steps", f"has the step {step!r}. Expected a name and an estimator")
 
 
 def _one_against_rest(model: Any) -> None:
     sizes = sizes_of(model)
     if not np.array_equal(model.label_binarizer_.classes_, model.classes_):
-        refuse(model, "label_binarizer_", "is of other classes")
+        refuse(model, "label_binarizer_", "has other classes")
     if len(model.estimators_) != sizes["outputs"]:
-        refuse(model, "estimators_", f"are {len(model.estimators_)} for {sizes['classes']} classes")
+        refuse(
+            model,
+            "estimators_",
+            f"has {len(model.estimators_)} estimators. Expected {sizes['outputs']} for {sizes['classes']} classes",
+        )
     _of_two_classes(model)
 
 
 def _one_against_one(model: Any) -> None:
     n = sizes_of(model)["classes"]
     if len(model.estimators_) != n * (n - 1) // 2:
-        refuse(model, "estimators_", f"are {len(model.estimators_)} for {n} classes")
+        refuse(
+            model,
+            "estimators_",
+            f"has {len(model.estimators_)} estimators. Expected {n * (n - 1) // 2} for {n} classes",
+        )
     if model.pairwise_indices_ is not None:
-        refuse(model, "pairwise_indices_", "belong to a kernel computed beforehand, which cannot be put back")
+        refuse(model, "pairwise_indices_", "is not None. A model with a precomputed kernel cannot be loaded")
     _of_two_classes(model)
 
 
 def _of_two_classes(model: Any) -> None:
     for estimator in model.estimators_:
         if sizes_of(estimator).get("classes") != 2:
-            refuse(model, "estimators_", f"holds a {type(estimator).__name__} that does not tell two classes apart")
+            refuse(model, "estimators_", f"has a {type(estimator).__name__} with other than two classes")
 
 
 def _labels(model: Any) -> None:
@@ -221,7 +241,7 @@ def _power(transformer: Any) -> None:
     learnt({"lambdas_": _FEATURES})(transformer)
     scaler = getattr(transformer, "_scaler", None)
     if transformer.standardize and type(scaler).__name__ != "StandardScaler":
-        refuse(transformer, "_scaler", f"is a {type(scaler).__name__}")
+        refuse(transformer, "_scaler", f"has type {type(scaler).__name__}. Expected StandardScaler")
 
 
 CLASSIFIERS: Mapping[str, Listed] = {

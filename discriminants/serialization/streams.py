@@ -19,7 +19,7 @@ def _recursive_classifier(learner: Any) -> None:
         learner.classes_.shape[0],
         *learner.recursion_.gram_factor_.shape,
     ):
-        refuse(learner, "moments_", "are of other classes or another dictionary")
+        refuse(learner, "moments_", "does not match the classes or the dictionary")
 
 
 def _recursive_regressor(learner: Any) -> None:
@@ -31,11 +31,11 @@ def _recursion_of(learner: Any) -> None:
     """Check that the recursion uses the learner's dictionary."""
     recursion: Any = getattr(learner, "recursion_", None)
     if type(recursion).__name__ != "KernelRecursion":
-        refuse(learner, "recursion_", f"is a {type(recursion).__name__}")
+        refuse(learner, "recursion_", f"has type {type(recursion).__name__}. Expected KernelRecursion")
     if recursion.projected_targets_.shape != learner.dual_coef_.shape:
-        refuse(learner, "recursion_", "is of another dictionary or other outputs")
+        refuse(learner, "recursion_", "does not match the dictionary or the outputs")
     if recursion.centers_.shape[1] != learner.n_features_in_:
-        refuse(learner, "recursion_", f"is of {recursion.centers_.shape[1]} features, not {learner.n_features_in_}")
+        refuse(learner, "recursion_", f"has {recursion.centers_.shape[1]} features. Expected {learner.n_features_in_}")
     learner.penalty = recursion.penalty  # older files do not contain it
 
 
@@ -43,9 +43,9 @@ def _recursion(recursion: Any) -> None:
     from discriminants.kernels import Kernel
 
     if not isinstance(recursion.kernel, Kernel):
-        refuse(recursion, "kernel", f"is a {type(recursion.kernel).__name__}, not a kernel")
+        refuse(recursion, "kernel", f"has type {type(recursion.kernel).__name__}. Expected a kernel")
     if not (isinstance(recursion.penalty, Real) and 0 <= float(recursion.penalty) < np.inf):
-        refuse(recursion, "penalty", f"is {recursion.penalty!r}")
+        refuse(recursion, "penalty", f"is {recursion.penalty!r}. Expected a finite number of 0 or more")
     shapes: dict[str, tuple[int | str, ...]] = {
         "centers_": ("centers", "columns"),
         "gram_factor_": ("centers", "centers"),
@@ -59,7 +59,7 @@ def _recursion(recursion: Any) -> None:
         check_arrays(recursion, {"projected_ones_": ("centers", 1), "residual_products_": (n_products,)}, sizes)
     check_indices(recursion, "indices_", recursion.indices_, ("centers",), sizes)
     if type(recursion.n_samples_seen_) is not int or recursion.n_samples_seen_ < 0:
-        refuse(recursion, "n_samples_seen_", f"is {recursion.n_samples_seen_!r}")
+        refuse(recursion, "n_samples_seen_", f"is {recursion.n_samples_seen_!r}. Expected a whole number of 0 or more")
 
 
 def _fixed_size_classifier(learner: Any) -> None:
@@ -71,7 +71,7 @@ def _fixed_size_classifier(learner: Any) -> None:
         learner.dual_coef_.shape[0] + 1,
         learner.dual_coef_.shape[0] + 1,
     ):
-        refuse(learner, "moments_", "are of other classes or other centres")
+        refuse(learner, "moments_", "does not match the classes or the centers")
 
 
 def _fixed_size_regressor(learner: Any) -> None:
@@ -85,9 +85,9 @@ def _sums_of(learner: Any) -> None:
     if sums is None:
         return
     if type(sums).__name__ != "RidgeSums":
-        refuse(learner, "sums_", f"is a {type(sums).__name__}")
+        refuse(learner, "sums_", f"has type {type(sums).__name__}. Expected RidgeSums")
     if getattr(sums, "products_", np.empty(0)).shape != learner.dual_coef_.shape:
-        refuse(learner, "sums_", "are of other centres or other outputs")
+        refuse(learner, "sums_", "does not match the centers or the outputs")
     n_centers = learner.dual_coef_.shape[0]
     check_arrays(learner, {"whitening_": (n_centers, n_centers)}, {})
 
@@ -104,7 +104,7 @@ def _ridge_sums(sums: Any) -> None:
     }
     check_arrays(sums, shapes, {})
     if type(sums.n_samples_) is not int or sums.n_samples_ < 1:
-        refuse(sums, "n_samples_", f"is {sums.n_samples_!r}")
+        refuse(sums, "n_samples_", f"is {sums.n_samples_!r}. Expected a positive whole number")
 
 
 def _moments(moments: Any) -> None:

@@ -45,7 +45,9 @@ class Decoder:
         array.
         """
         if depth > _DEEPEST:
-            raise ModelFormatError(f"the description of the estimator is nested more than {_DEEPEST} deep")
+            raise ModelFormatError(
+                f"the description of the estimator is nested too deeply. Expected at most {_DEEPEST} levels"
+            )
         match described:
             case None | bool() | str():
                 return described
@@ -80,17 +82,17 @@ class Decoder:
             case ["estimator", str(name), list(parameters), list(attributes)]:
                 self._n_estimators += 1
                 if self._n_estimators > _MAX_ESTIMATORS:
-                    raise ModelFormatError(f"the description is of more than {_MAX_ESTIMATORS} estimators")
+                    raise ModelFormatError(
+                        f"the description has too many estimators. Expected at most {_MAX_ESTIMATORS}"
+                    )
                 return self._make_estimator(
                     name,
                     {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(parameters).items()},
                     {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(attributes).items()},
                 )
             case [str(kind), *_]:
-                raise ModelFormatError(
-                    f"the description of the estimator holds {_shown(kind)} with what it cannot hold"
-                )
-        raise ModelFormatError(f"the description of the estimator holds {_shown(described)}, which describes nothing")
+                raise ModelFormatError(f"the description of the estimator has an unknown or malformed {_shown(kind)}")
+        raise ModelFormatError(f"the description of the estimator has an unknown value {_shown(described)}")
 
     def _key(self, described: Any, depth: int) -> Any:
         """Decode a value that can be in a set or a key of a dict."""
@@ -98,17 +100,19 @@ class Decoder:
         try:
             hash(value)
         except TypeError:
-            raise ModelFormatError(f"a {type(value).__name__} cannot be in a set or the key of a dict") from None
+            raise ModelFormatError(
+                f"a {type(value).__name__} cannot be an element of a set or a key of a dict"
+            ) from None
         return value
 
     def _array(self, name: str) -> np.ndarray:
         if name not in self._arrays:
-            raise ModelFormatError(f"the array {name!r} that the estimator needs is missing")
+            raise ModelFormatError(f"the array {name!r} of the estimator is missing")
         return self._arrays[name]
 
     def _objects(self, shape: list[Any], items: list[Any], depth: int) -> np.ndarray:
         if len(shape) > 32 or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(items):
-            raise ModelFormatError(f"{len(items)} objects do not fill an array of shape {_shown(shape)}")
+            raise ModelFormatError(f"{len(items)} objects do not match an array of shape {_shown(shape)}")
         values = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             values[i] = self.value(item, depth + 1)
@@ -122,7 +126,7 @@ def _pairs(items: list[Any]) -> list[tuple[Any, Any]]:
             case [first, second]:
                 pairs.append((first, second))
             case _:
-                raise ModelFormatError(f"the description of the estimator holds {_shown(item)} in place of a pair")
+                raise ModelFormatError(f"the description of the estimator has {_shown(item)}. Expected a pair")
     return pairs
 
 
@@ -130,25 +134,27 @@ def _named(items: list[Any]) -> dict[str, Any]:
     named = dict[str, Any]()
     for name, item in _pairs(items):
         if not isinstance(name, str) or name in named:
-            raise ModelFormatError(f"{_shown(name)} cannot be the name of a further parameter or attribute")
+            raise ModelFormatError(f"{_shown(name)} is not a valid or new name of a parameter or attribute")
         named[name] = item
     return named
 
 
 def _scalar(name: str, number: Any) -> Any:
     if name not in _DTYPES or not isinstance(number, bool | int | float):
-        raise ModelFormatError(f"there is no scalar {number!r} of type {name!r}")
+        raise ModelFormatError(f"{number!r} is not a valid scalar of type {name!r}")
     try:
         return np.dtype(name).type(number)
     except (OverflowError, ValueError) as error:
-        raise ModelFormatError(f"there is no scalar {number!r} of type {name!r}") from error
+        raise ModelFormatError(f"{number!r} is not a valid scalar of type {name!r}") from error
 
 
 def _text(name: str, codes: np.ndarray, dtype: str) -> np.ndarray:
     """Return the strings whose characters are along the last axis."""
     if codes.dtype != np.uint32 or codes.ndim == 0 or not codes.shape[-1] or dtype != f"U{codes.shape[-1]}":
-        raise ModelFormatError(f"the array {name!r}, {codes.dtype} of shape {codes.shape}, holds no text of {dtype!r}")
+        raise ModelFormatError(
+            f"array {name!r} has dtype {codes.dtype} and shape {codes.shape}. Expected text of {dtype!r}"
+        )
     if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any():
-        raise ModelFormatError(f"the array {name!r} holds numbers that are no characters")
+        raise ModelFormatError(f"array {name!r} has numbers that are not characters")
     texts: np.ndarray = np.ascontiguousarray(codes).reshape(-1).view(np.dtype(dtype)).reshape(codes.shape[:-1])
     return texts

@@ -68,7 +68,9 @@ class ChosenCenters(KernelExpansion):
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         one_for_all = kernel.centers_are_points and kernel.over(X[:1])[1].size == 1
         if not (one_for_all or isinstance(kernel, PrecomputedKernel)):
-            raise ValueError(f"{type(self).__name__} needs a symmetric kernel, the same for all centres, got {kernel}")
+            raise ValueError(
+                f"{type(self).__name__} needs a symmetric kernel that is the same for all centers, got {kernel}"
+            )
         some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _CHECKED)).astype(np.intp)
         check_size(float(np.abs(kernel.at(some).diagonal(X[some])).max()))
         rows = None

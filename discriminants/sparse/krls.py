@@ -26,7 +26,7 @@ from discriminants.util.regression import KernelRegressor
 
 
 def _can_stream(learner: Any) -> bool:
-    obstacle = f"form = {learner.form!r}, which goes over the data twice; 'one_pass' does not"
+    obstacle = f"form = {learner.form!r}, which reads the data twice. Use 'one_pass'"
     return can_stream(learner, {obstacle: learner.form != "one_pass"})
 
 
@@ -94,7 +94,7 @@ class _RecursiveLearner(KernelExpansion):
         one_for_all = kernel.centers_are_points and kernel.over(X[:1])[1].size == 1
         if not (one_for_all or isinstance(kernel, PrecomputedKernel)):
             raise ValueError(
-                f"recursive least squares needs a symmetric kernel, the same for all centres, got {kernel}"
+                f"{type(self).__name__} needs a symmetric kernel that is the same for all centers, got {kernel}"
             )
         recursion = KernelRecursion(kernel, self.penalty, self._free_bias and self.penalty > 0)
         self.recursion_ = recursion.start(X.shape[1], n_outputs, X.dtype)
@@ -103,8 +103,8 @@ class _RecursiveLearner(KernelExpansion):
         kernel = make_kernel(self.kernel, self.sigma)
         if X.shape[0] < 2 and any(isinstance(value, str) for value in kernel.get_params().values()):
             raise ValueError(
-                "the width of the kernel is worked out on the first samples given to partial_fit, and one sample has "
-                "no scale: give sigma as a number, or more samples"
+                "sigma = 'scale' cannot be computed from the first call of partial_fit with one sample. "
+                "Use a number, or more samples in the first call"
             )
         self._begin(X, n_outputs)
 
@@ -289,7 +289,9 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         self._validate_params()
         first = not hasattr(self, "recursion_")
         if not first and not hasattr(self, "moments_"):
-            raise ValueError("partial_fit cannot go on from a fit with posterior = 'platt' or 'multinomial': fit anew")
+            raise ValueError(
+                "partial_fit cannot continue a fit with posterior = 'platt' or 'multinomial'. Use a new estimator"
+            )
         known = announced_classes(classes, None if first else self.classes_)
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
         targets = one_vs_rest_targets(codes_among(known, y), known.shape[0])

@@ -158,7 +158,7 @@ class OneVsOneKernelClassifier(PairExpansion):
         members = draw_by_class(codes, self.max_samples_per_class, random)
         kernel = make_kernel(self.kernel, self.sigma).resolved(X[np.sort(np.concatenate(members))])
         if not kernel.centers_are_points or kernel.over(X[:1])[1].size != 1:
-            raise ValueError(f"pairs share their centres, so the kernel must have one column a point, got {kernel}")
+            raise ValueError(f"kernel must have one column per point, because pairs share their centers, got {kernel}")
         done = 0
 
         def tell() -> None:

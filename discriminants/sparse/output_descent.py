@@ -34,7 +34,9 @@ class OutputDescent:
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     ) -> None:
         if not isinstance(classifier.whole_loss, str):
-            raise ValueError("the outputs of a classifier with groups of classes are not its log posteriors' alone")
+            raise ValueError(
+                f"groups = {classifier.groups!r} is not supported. Expected a classifier without groups of classes"
+            )
         self.classifier = classifier
         n_classes = classifier.classes_.shape[0]
         codes, weight = np.zeros(X.shape[0], np.intp), np.ones(X.shape[0])

@@ -77,7 +77,7 @@ class KernelRecursion(BaseEstimator):
         squared_norm = self.kernel.at(block).diagonal(X) + 1.0
         delta = squared_norm - np.einsum("ij,ij->i", phi, phi)
         if not np.isfinite(delta).all():
-            raise ValueError("the kernel has values that are not finite: the values of X are too large for it")
+            raise ValueError("the kernel has values that are not finite: values of X are too large. Scale X")
         # Rounding error in the residual of a sample that depends on the dictionary.
         rounding = 8 * np.finfo(float).eps * squared_norm
         joined = np.empty(0, dtype=np.intp)
@@ -99,7 +99,10 @@ class KernelRecursion(BaseEstimator):
             joined = np.concatenate([joined, entries])
         _refuse_indefinite(delta, squared_norm, nu)
         if not phi.shape[1]:
-            raise ValueError(f"nu = {nu} leaves no centre: k(x, x) + 1 is at most {squared_norm.max():.3g}")
+            raise ValueError(
+                f"nu = {nu} excludes every center. "
+                f"Expected nu below {squared_norm.max():.3g}, the maximum of k(x, x) + 1"
+            )
         if joined.size:
             self._join(X[joined], block[joined], phi[joined])
         self.n_samples_seen_ += X.shape[0]
@@ -213,6 +216,6 @@ def _refuse_indefinite(delta: np.ndarray, squared_norm: np.ndarray, nu: float) -
     worst = int(np.argmin(delta + _INDEFINITE * squared_norm))
     if not delta[worst] >= -nu - _INDEFINITE * squared_norm[worst]:
         raise ValueError(
-            f"the kernel is not positive definite: a sample's squared distance from the dictionary came out as "
-            f"{delta[worst]:.3g}; recursive least squares needs a positive definite kernel"
+            f"a sample has the squared distance {delta[worst]:.3g} from the dictionary. "
+            "Expected a positive definite kernel"
         )

@@ -365,8 +365,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         )
         if not converged:
             warnings.warn(
-                f"the gradient is still above tol = {self.tol} after {self.max_newton_steps} Newton steps; "
-                "more of them, or a larger alpha, would help",
+                f"the gradient is above tol = {self.tol} after {self.max_newton_steps} Newton steps. "
+                "Use a larger max_newton_steps or alpha",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -377,11 +377,13 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         X_val = validate_data(self, X_val, dtype=FLOATS, order="C", reset=False)
         labels = np.asarray(y_val)
         if labels.shape != (X_val.shape[0],):
-            raise ValueError(f"y_val must have one label for each of {X_val.shape[0]} rows, got shape {labels.shape}")
+            raise ValueError(
+                f"y_val has shape {labels.shape}. Expected one label for each of {X_val.shape[0]} rows of X_val"
+            )
         codes = np.searchsorted(classes, labels).clip(max=classes.shape[0] - 1)
         unknown = classes[codes] != labels
         if unknown.any():
-            raise ValueError(f"y_val holds labels that y does not: {np.unique(labels[unknown])[:5]}")
+            raise ValueError(f"y_val has labels {np.unique(labels[unknown])[:5]}. Expected labels that occur in y")
         return X_val, codes
 
     def _choose_dictionary(self, kernel: Kernel, training: FitContext, n_outputs: int) -> None:
@@ -455,11 +457,11 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         named, groups = np.unique(np.asarray(self.groups), return_inverse=True)
         if groups.shape != classes.shape or named.shape[0] < 2:
             raise ValueError(
-                f"groups must name one group for each of the {classes.shape[0]} classes, and two groups or more; got "
-                f"{named.shape[0]} in shape {np.asarray(self.groups).shape}"
+                f"groups has shape {np.asarray(self.groups).shape} and {named.shape[0]} different values. "
+                f"Expected one group for each of {classes.shape[0]} classes, and at least two groups"
             )
         if self.solver == "irls":
-            raise ValueError("solver = 'irls' does not take groups of classes; 'descent' does")
+            raise ValueError("solver = 'irls' does not support groups. Use solver = 'descent'")
         return groups
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

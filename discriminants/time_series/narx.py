@@ -46,11 +46,11 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     most = max(n_lags, n_input_lags)
     if outputs.shape[0] <= most:
         raise ValueError(
-            f"{most} lags need a series of more than {most} times, got {outputs.shape[0]} rows of "
-            f"{outputs.shape[1]} values; a row is a time"
+            f"{most} lags need more than {most} times, got {outputs.shape[0]} times of {outputs.shape[1]} values. "
+            "Expected one row per time"
         )
     if inputs.shape[0] and inputs.shape[0] != outputs.shape[0]:
-        raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
+        raise ValueError(f"u has {inputs.shape[0]} times. Expected {outputs.shape[0]}, as in y")
     times = np.arange(most, outputs.shape[0])
     X = np.hstack([lags_before(outputs, times, n_lags), lags_before(inputs, times, n_input_lags)])
     return X, outputs[most:, 0] if np.ndim(y) == 1 else outputs[most:]
@@ -147,7 +147,7 @@ class NARX(BaseEstimator):
                 f"{most} lags and a horizon of {horizon} need {most + horizon} times, got {outputs.shape[0]}"
             )
         if self.n_input_lags and inputs.shape[0] != outputs.shape[0]:
-            raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
+            raise ValueError(f"u has {inputs.shape[0]} times. Expected {outputs.shape[0]}, as in y")
         times = np.arange(most, outputs.shape[0] - horizon + 1)  # times of the first step
         past = lags_before(outputs, times, self.n_lags)
         for step in range(horizon):
@@ -219,7 +219,7 @@ class NARX(BaseEstimator):
             residuals.
         """
         if n_draws < 2:
-            raise ValueError(f"deviations take two draws or more, got {n_draws}")
+            raise ValueError(f"n_draws must be at least 2, got {n_draws}")
         past, inputs = self._beginning(n_steps, u, start, start_inputs)
         random = check_random_state(random_state)
         steps, regressor = _last_step(self.regressor_)
@@ -227,9 +227,8 @@ class NARX(BaseEstimator):
         with_deviations = "return_std" in signature(regressor.predict).parameters
         if residuals is None and not with_deviations:
             raise ValueError(
-                f"{type(regressor).__name__} does not say how far it may be off: its predict has no return_std, and "
-                "it keeps no leave-one-out residuals. BayesianLSSVMRegressor and scikit-learn's "
-                "GaussianProcessRegressor have the first, LSSVMRegressor with solver = 'direct' the second"
+                f"{type(regressor).__name__} has neither return_std in predict nor leave_one_out_residuals_. "
+                "Use BayesianLSSVMRegressor, or LSSVMRegressor with solver = 'direct'"
             )
 
         def drawn(X: np.ndarray) -> np.ndarray:
@@ -260,22 +259,22 @@ class NARX(BaseEstimator):
         """Return the row of outputs before the first step, latest first, and all inputs starting q before it."""
         check_is_fitted(self)
         if not isinstance(n_steps, Integral) or n_steps < 0:
-            raise ValueError(f"n_steps must be a whole number, 0 or more, got {n_steps!r}")
+            raise ValueError(f"n_steps must be a whole number of 0 or more, got {n_steps!r}")
         p, q = self.n_lags, self.n_input_lags
         outputs, inputs = self.last_outputs_, self.last_inputs_
         if start is not None:
             outputs, inputs = self._checked(start, start_inputs)
             if outputs.shape[0] < p or inputs.shape[0] < q:
                 raise ValueError(
-                    f"a start takes {p} outputs and {q} inputs, got {outputs.shape[0]} and {inputs.shape[0]}"
+                    f"start needs {p} outputs and {q} inputs, got {outputs.shape[0]} and {inputs.shape[0]}"
                 )
         if q:
             coming = checked_inputs(u, q) if n_steps > 1 else inputs[:0]
             if coming.shape[0] < n_steps - 1 or coming.shape[1] != inputs.shape[1]:
-                raise ValueError(f"u has shape {coming.shape}; ({n_steps - 1}, {inputs.shape[1]}) is needed")
+                raise ValueError(f"u has shape {coming.shape}. Expected ({n_steps - 1}, {inputs.shape[1]})")
             inputs = np.vstack([inputs[inputs.shape[0] - q :], coming])
         elif u is not None:
-            raise ValueError("u was given, but n_input_lags is 0")
+            raise ValueError("u is not supported with n_input_lags = 0. Expected u = None")
         return outputs[-p:][::-1].reshape(1, -1), inputs
 
     def _fed_back(
@@ -302,7 +301,7 @@ class NARX(BaseEstimator):
         for name, found, learnt in (("y", outputs, self.last_outputs_), ("u", inputs, self.last_inputs_)):
             if found.shape[1] != learnt.shape[1]:
                 raise ValueError(
-                    f"{name} has {found.shape[1]} columns; the series that was learnt had {learnt.shape[1]}"
+                    f"{name} has {found.shape[1]} columns. Expected {learnt.shape[1]}, as in the training series"
                 )
         return outputs, inputs
 
@@ -334,8 +333,8 @@ def checked_inputs(u: Any, n_input_lags: int) -> np.ndarray:
     """Return checked inputs of shape (n_times, n_inputs); (0, 0) without inputs."""
     if (u is None) != (n_input_lags == 0):
         raise ValueError(
-            f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given; u are the inputs that "
-            "drive the series y, and tables of lags are made of both"
+            f"n_input_lags = {n_input_lags} with{'out' if u is None else ''} u. "
+            "Expected inputs u if n_input_lags is positive, and only then"
         )
     return np.empty((0, 0)) if u is None else checked_series(u, "u")
 

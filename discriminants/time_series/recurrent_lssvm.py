@@ -92,7 +92,7 @@ class RecurrentLSSVM(NARX):
         """
         super().fit(y, u)
         if self.last_outputs_.shape[1] != 1:
-            raise ValueError(f"RecurrentLSSVM learns one output, got {self.last_outputs_.shape[1]}")
+            raise ValueError(f"RecurrentLSSVM needs one output, got {self.last_outputs_.shape[1]} outputs")
         machine = self.regressor_
         runs = _Stretches(
             checked_series(y, "y"),

@@ -101,7 +101,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         self._validate_params()
         if y is None:
-            raise ValueError("KernelCCA requires y to be passed, but the target y is None; it is the second view")
+            raise ValueError("KernelCCA requires y to be passed, but the target y is None. Expected the second view")
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
         Y = _second_view(y)
         check_consistent_length(X, Y)

@@ -82,7 +82,9 @@ class LSSVMKernelPCA(KernelFeatures):
         values, vectors = eigh(K, subset_by_index=(first, size - 1), overwrite_a=True, check_finite=False)
         kept = values > _RANK * max(values[-1], 0.0)
         if not kept.any():
-            raise ValueError("the kernel matrix has no positive eigenvalue")
+            raise ValueError(
+                "the kernel matrix has no positive eigenvalue. Expected samples that differ, or another kernel"
+            )
         values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
         furthest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(values.shape[0])]
         alpha = vectors * np.where(furthest < 0, -1.0, 1.0) / np.sqrt(values)
@@ -91,7 +93,7 @@ class LSSVMKernelPCA(KernelFeatures):
         self.regressor_ = None
         if self.reconstruct is not False:
             if self.__sklearn_tags__().input_tags.pairwise:
-                raise ValueError("a precomputed kernel has no samples that could be reconstructed")
+                raise ValueError("reconstruct = True is not supported by a precomputed kernel, which has no samples")
             checked_targets(X, X.dtype, "X")
             regressor = (
                 LSSVMRegressor(regularization=np.logspace(-6, 1, 8))
@@ -111,6 +113,9 @@ class LSSVMKernelPCA(KernelFeatures):
         """
         check_is_fitted(self)
         if self.regressor_ is None:
-            raise ValueError("inverse_transform needs reconstruct = True or a regressor in fit")
+            raise ValueError(
+                f"inverse_transform is not available with reconstruct = {self.reconstruct!r}. "
+                "Use reconstruct = True or a regressor"
+            )
         found = check_array(Z, dtype=FLOATS, input_name="Z")
         return np.asarray(self.regressor_.predict(found)).reshape(found.shape[0], -1)

@@ -120,5 +120,5 @@ def _root_mean_variance(X: np.ndarray) -> float:
     deviations = feature_deviations(X)
     largest = float(deviations.max())
     if not largest >= SMALLEST:
-        raise ValueError("sigma = 'scott' needs samples that differ; they are all constant")
+        raise ValueError("sigma = 'scott' cannot be computed: all features are constant. Expected samples that differ")
     return largest * float(np.sqrt(((deviations / largest) ** 2).mean()))

@@ -49,7 +49,7 @@ class KernelExpansion(BaseEstimator):
         try:
             return self.kernel_.sigma
         except AttributeError:
-            raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
+            raise AttributeError(f"{type(self).__name__} has no attribute sigma_: its kernel has no width") from None
 
     def _keep_expansion(self, kernel: Kernel, centers: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> None:
         """Store the expansion in the float type of the centers; ValueError if a weight is not finite."""
@@ -57,8 +57,8 @@ class KernelExpansion(BaseEstimator):
             dual_coef, intercept = np.array(weights, centers.dtype, order="C"), bias.astype(centers.dtype)
         if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
             raise ValueError(
-                f"{type(self).__name__} found no weights that are finite in {centers.dtype}: the values of X, y or the "
-                "kernel are too large or too small"
+                f"{type(self).__name__} has weights that are not finite in {centers.dtype}: values of X, y or the "
+                "kernel are too large or too small. Scale X and y"
             )
         precomputed = isinstance(kernel, PrecomputedKernel)
         self.kernel_ = kernel

@@ -35,9 +35,9 @@ __all__ = ["njit"]
 logger = logging.getLogger(__name__)
 
 caching: Any = _caching  # numba has no types for its inner classes
-_SLOW = "compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes"
+_SLOW = "compiling functions for this machine (first use only; may take minutes on a busy machine)"
 _PAUSE = 30.0  # seconds without compiling after which it is logged again
-_ADVICE = "set NUMBA_CACHE_DIR to a directory that can be written, and later starts are fast"
+_ADVICE = "Use NUMBA_CACHE_DIR with a writable directory for fast starts"
 
 
 class _SealedCacheFile(caching.IndexDataCacheFile):
@@ -68,7 +68,7 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         path = self._data_path(name)
         if not self._is_whole(path):
-            raise OSError(f"{path}: is not as it was written")  # numba handles it as a missing file
+            raise OSError(f"{path}: wrong checksum")  # numba handles it as a missing file
         return super()._load_data(name)
 
     @contextmanager
@@ -87,7 +87,7 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
         length = len(self._seal(path, b""))
         whole = content[-length:] == self._seal(path, content[:-length])
         if not whole:
-            logger.info("%s: compiled again, as it is damaged or of other source", path)
+            logger.info("%s: recompiling, because the file is damaged or the source has changed", path)
         return whole
 
     def _seal(self, path: str, content: bytes) -> bytes:
@@ -122,11 +122,11 @@ def _temporary_folder() -> Path:
     try:
         folder = Path(tempfile.mkdtemp(prefix="compiled-"))
     except OSError:
-        _tell_once(f"compiled code can be kept nowhere, so that every process compiles anew; {_ADVICE}")
+        _tell_once(f"no writable directory for compiled code: every process compiles again. {_ADVICE}")
         return Path(os.devnull) / "nowhere"
     os.environ["NUMBA_CACHE_DIR"] = str(folder)  # for workers
     atexit.register(_remove, folder, os.getpid())
-    _tell_once(f"compiled code can be kept for this run only ({folder}), which starts slowly; {_ADVICE}")
+    _tell_once(f"compiled code is kept only for this run in {folder}, so the start is slow. {_ADVICE}")
     return folder
 
 
@@ -160,7 +160,7 @@ def _save_if_possible(self: Any, signature: Any, data: Any) -> None:
     try:
         _save_overload(self, signature, data)
     except OSError as error:
-        _tell_once(f"compiled code cannot be kept in {self.cache_path} ({error.strerror}); {_ADVICE}")
+        _tell_once(f"compiled code cannot be saved in {self.cache_path} ({error.strerror}). {_ADVICE}")
 
 
 # Numba looks these up whenever it caches a function.

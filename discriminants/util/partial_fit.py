@@ -16,10 +16,11 @@ def can_stream(learner: Any, obstacles: Mapping[str, bool]) -> bool:
     at_once = posterior not in ("auto", "gaussian")
     precomputed = isinstance(learner.kernel, str) and learner.kernel == "precomputed"
     common = {
-        "a precomputed kernel, which has no points": precomputed or isinstance(learner.kernel, PrecomputedKernel),
-        f"posterior = {posterior!r}, which needs all outputs at once; 'gaussian' does not": at_once,
+        "a precomputed kernel, which has no points. Use another kernel": precomputed
+        or isinstance(learner.kernel, PrecomputedKernel),
+        f"posterior = {posterior!r}, which needs all outputs at once. Use 'gaussian'": at_once,
     }
     for obstacle, stands in {**obstacles, **common}.items():
         if stands:
-            raise AttributeError(f"{type(learner).__name__} has no partial_fit with {obstacle}")
+            raise AttributeError(f"{type(learner).__name__} does not support partial_fit with {obstacle}")
     return True

@@ -49,7 +49,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
             self._one_column = y.ndim == 1
         elif (y.ndim == 1) != self._one_column or targets.shape[1] != n_outputs:
             wanted = "(n_samples,)" if self._one_column else f"(n_samples, {n_outputs})"
-            raise ValueError(f"y has shape {y.shape}; the samples before had targets of shape {wanted}")
+            raise ValueError(f"y has shape {y.shape}. Expected targets of shape {wanted}, as in the first call")
         return X, targets
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -68,11 +68,11 @@ def checked_targets(y: np.ndarray, dtype: np.dtype, name: str = "y") -> np.ndarr
     targets = (y[:, None] if y.ndim == 1 else y).astype(np.float64, copy=False)
     largest = np.maximum(targets.max(axis=0), -targets.min(axis=0))
     if not np.isfinite(largest).all():
-        raise ValueError("y holds missing values or values that are not finite")
+        raise ValueError("y contains NaN or infinity. Expected finite numbers")
     limit = _MAX_TARGET[dtype]
     if ((largest > limit) | ((largest > 0) & (largest < 1 / limit))).any():
         raise ValueError(
-            f"{name} has columns whose largest absolute values are {largest}; with X of type {dtype} they must lie "
-            f"between {1 / limit:.0e} and {limit:.0e} (or be 0): scale {name}"
+            f"columns of {name} have the largest absolute values {largest}. Expected 0, or {1 / limit:.0e} to "
+            f"{limit:.0e} for X of type {dtype}. Scale {name}"
         )
     return targets

@@ -86,7 +86,7 @@ def test_a_precomputed_kernel_predicts_but_is_not_sure() -> None:
         by_kernel = BayesianLSSVMRegressor(kernel=kernel, tune_width=False).fit(X, Y, weight)
         by_number.fit(kernel(X, X), Y, weight)
         np.testing.assert_allclose(by_number.predict(kernel(NEW, X)), by_kernel.predict(NEW), atol=1e-8)
-    with pytest.raises(ValueError, match="precomputed kernel does not have"):
+    with pytest.raises(ValueError, match="return_std"):
         by_number.predict(kernel(NEW, X), return_std=True)
 
 
@@ -165,7 +165,7 @@ def test_relevance_drops_inputs_of_noise() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"select_inputs": True}, "needs kernel = 'ard_gaussian'"),
+        ({"select_inputs": True}, "ard_gaussian"),
         ({"select_inputs": True, "kernel": ARDGaussianKernel(1.0), "tune_width": False}, "tune_width = False"),
         ({"select_inputs": True, "kernel": "ard_gaussian", "tune_width": False}, "tune_width = False"),
         ({"kernel": "sigmoid"}, "negative eigenvalues"),
@@ -181,7 +181,7 @@ def test_noise_that_is_none_is_refused() -> None:
     for noise in (np.zeros(N), -WEIGHT, np.full(N, np.nan), np.ones(N - 1), np.ones((N, 2)), np.full(N, 1e200)):
         with pytest.raises(ValueError, match="noise_variance"):
             learner.fit(X, Y, noise_variance=noise)
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="cannot be combined"):
         learner.fit(X, Y, WEIGHT, noise_variance=WEIGHT)
     learner.fit(X, Y)
     for noise in (-1.0, np.ones(3), np.nan):
@@ -219,7 +219,7 @@ def test_the_relevance_of_an_input_is_its_mean_part_of_the_exponent() -> None:
     squares = (X[:, None] - X) ** 2 / (2.0 * np.asarray(model.sigma_) ** 2)
     np.testing.assert_allclose(model.input_relevances_, squares.mean(axis=(0, 1)), rtol=1e-10)
     assert (model.input_relevances_[model.removed_inputs_] == 0).all()
-    with pytest.raises(AttributeError, match="takes a width for every input"):
+    with pytest.raises(AttributeError, match="input_relevances_"):
         BayesianLSSVMRegressor().fit(X, Y[:, 0]).input_relevances_  # noqa: B018
 
 

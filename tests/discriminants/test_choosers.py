@@ -133,7 +133,7 @@ def test_forward_selection_goes_by_the_targets() -> None:
     targets = np.where(X > 0, np.sin(5 * X), 0.0)
     rows = chosen_rows("greedy", X, GaussianKernel(0.3), 8, check_random_state(0), targets)
     assert (X[rows] > -0.5).all()
-    with pytest.raises(ValueError, match="give y"):
+    with pytest.raises(ValueError, match="y = None"):
         chosen_rows("greedy", X, KERNEL, 8, check_random_state(0))
 
 
@@ -146,7 +146,7 @@ def test_a_function_that_gives_no_rows_is_refused(answer: Any) -> None:
 
 
 def test_that_no_column_serves_is_told() -> None:
-    with pytest.raises(ValueError, match=r"no centre could be chosen.*constant"):
+    with pytest.raises(ValueError, match="constant"):
         chosen(lambda X, kernel, n_centers, random, targets: np.array([], dtype=int))
 
 
@@ -175,5 +175,5 @@ def test_leverage_scores_of_a_sketch_are_near_those_of_all_and_see_what_lies_apa
     sketched = leverage_scores(X, KERNEL, check_random_state(0).permutation(400)[:200], 20)
     assert np.corrcoef(exact, sketched)[0, 1] > 0.8
     assert exact[:3].min() > 2 * np.median(exact[5:])
-    with pytest.raises(ValueError, match="leverage scores need a positive semidefinite kernel"):
+    with pytest.raises(ValueError, match="semidefinite"):
         leverage_scores(-np.eye(400), PrecomputedKernel().resolved(-np.eye(400)), np.arange(400), 20)

@@ -85,5 +85,5 @@ def test_files(combine: Any) -> None:
 
 
 def test_too_few_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match="need 11 samples, got 10"):
+    with pytest.raises(ValueError, match="11 samples, got 10"):
         CommitteeRegressor(n_members=5).fit(X[:10], Y[:10])

@@ -217,7 +217,7 @@ def test_the_centres_of_a_stream_are_chosen_from_its_first_samples() -> None:
 
 def test_a_stream_that_begins_with_too_few_samples_for_its_centres_says_so() -> None:
     X, _, targets = samples()
-    with pytest.warns(UserWarning, match=r"has 8 samples, from which n_centers = 10 centres cannot be chosen"):
+    with pytest.warns(UserWarning, match="8 samples, .* n_centers = 10"):
         model = FixedSizeLSSVMRegressor(10).partial_fit(X[:8], targets[:8])
     model.partial_fit(X[8:], targets[8:])  # says nothing more
     assert model.basis_centers_.shape[0] == 8
@@ -227,7 +227,7 @@ def test_what_a_stream_cannot_do_is_said() -> None:
     X, y, targets = samples()
     fitted = FixedSizeLSSVMClassifier(10, chooser="random", random_state=0).fit(X, y)
     for model, reason in (
-        (fitted, "fit before it"),
+        (fitted, "previous fit"),
         (FixedSizeLSSVMRegressor(regularization="leave_one_out"), "twice"),
         (FixedSizeLSSVMRegressor(kernel="precomputed"), "precomputed"),
         (FixedSizeLSSVMClassifier(posterior="platt"), "platt"),
@@ -239,10 +239,10 @@ def test_what_a_stream_cannot_do_is_said() -> None:
     with pytest.raises(ValueError, match=r"targets of shape \(n_samples, 2\)"):
         stream.partial_fit(X, targets[:, 0])
     classifier = FixedSizeLSSVMClassifier(10, chooser="random", random_state=0)
-    with pytest.raises(ValueError, match="needs classes"):
+    with pytest.raises(ValueError, match="first call"):
         classifier.partial_fit(X, y)
     classifier.partial_fit(X, y, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="unknown labels"):
         classifier.partial_fit(X, y + 1)
     before = classifier.sums_.n_samples_
     with pytest.raises(ValueError, match="NaN"):
@@ -255,10 +255,10 @@ def test_what_a_stream_cannot_do_is_said() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"penalties": [1.0, 0.0]}, "penalties must be positive"),
-        ({"penalties": []}, "penalties must be positive"),
-        ({"penalties": ["a"]}, "penalties must be positive"),
-        ({"penalties": [[1.0]]}, "penalties must be positive"),
+        ({"penalties": [1.0, 0.0]}, "penalties"),
+        ({"penalties": []}, "penalties"),
+        ({"penalties": ["a"]}, "penalties"),
+        ({"penalties": [[1.0]]}, "penalties"),
         ({"centers": np.ones((3, 5))}, r"shape \(n_centers, 2\)"),
         ({"centers": np.full((3, 2), np.nan)}, "finite numbers"),
         ({"centers": np.empty((0, 2))}, "finite numbers"),

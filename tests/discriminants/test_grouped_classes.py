@@ -109,9 +109,9 @@ def test_groups_that_do_not_suit_a_file_are_refused(damage: str) -> None:
 def test_groups_that_are_not_one_for_each_class_and_newtons_method_are_refused() -> None:
     X, y = make_blobs(100, centers=5, random_state=1)
     for groups in ([0, 1], [0] * 5, np.zeros((5, 1))):
-        with pytest.raises(ValueError, match="one group for each of the 5 classes"):
+        with pytest.raises(ValueError, match="one group for each of 5 classes"):
             SparseKernelLogisticClassifier(**EXAMPLES, groups=groups).fit(X, y)
-    with pytest.raises(ValueError, match="'irls' does not take groups"):
+    with pytest.raises(ValueError, match="irls"):
         SparseKernelLogisticClassifier(**EXAMPLES, groups=GROUP, solver="irls").fit(X, y)
 
 

@@ -64,12 +64,12 @@ def test_single_precision_input_stays_so(model, rings):
 
 def test_what_cannot_be_mapped_is_refused(model, rings):
     X, codes = rings
-    with pytest.raises(ValueError, match="at least one sample"):
+    with pytest.raises(ValueError, match="positive weight"):
         fit_input_map(model, X[:0], codes[:0])
-    with pytest.raises(ValueError, match="ridge = -1"):
+    with pytest.raises(ValueError, match="ridge"):
         fit_input_map(model, X, codes, ridge=-1)
-    with pytest.raises(ValueError, match="loss = 'hinge'"):
+    with pytest.raises(ValueError, match="hinge"):
         fit_input_map(model, X, codes, loss="hinge")
     widths = SparseKernelLogisticClassifier(20, n_candidates=40, kernel=GaussianKernel(np.full(600, 0.8)))
-    with pytest.raises(ValueError, match="Gaussian kernel of one width"):
+    with pytest.raises(ValueError, match="one width"):
         fit_input_map(widths.fit(X, codes), X, codes)

@@ -163,7 +163,7 @@ def test_few_centres_of_a_matrix_are_those_of_its_kernel() -> None:
 
 def test_few_centres_refuse_what_they_cannot_give() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="n_components = 3 is more than the 2 discriminant directions of 3 classes"):
+    with pytest.raises(ValueError, match="n_components = 3"):
         KernelDiscriminantAnalysis(3, n_centers=50).fit(X, y)
     with pytest.raises(ValueError, match="constant"):
         KernelDiscriminantAnalysis(n_centers=5).fit(np.ones((20, 3)), np.arange(20) % 3)

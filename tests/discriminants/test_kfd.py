@@ -281,7 +281,7 @@ def test_a_kernel_of_several_widths_takes_every_sample_at_every_width() -> None:
     alpha, bias = _ridge(K, 2.0 * y - 1.0, 0.1 * np.eye(2 * len(X)))
     np.testing.assert_allclose(learner.decision_function(X), K @ alpha + bias, atol=1e-8)
     assert learner.leave_one_out_errors(X, y, [0.1])[0] < 0.2
-    with pytest.raises(ValueError, match="one kernel column a sample"):
+    with pytest.raises(ValueError, match="one column per sample"):
         KFDClassifier(kernel=kernel, penalty="kernel").fit(X, y)
 
 

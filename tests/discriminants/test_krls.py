@@ -313,10 +313,10 @@ def test_classes_are_given_first_and_stay_the_same() -> None:
     X, y = make_blobs(30, random_state=2)
     with pytest.raises(ValueError, match="first call"):
         KRLSClassifier().partial_fit(X, y)
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="unknown labels"):
         KRLSClassifier().partial_fit(X, y, classes=[0, 1])
     learner = KRLSClassifier().partial_fit(X, y, classes=[2, 1, 0])
-    with pytest.raises(ValueError, match="not those of the calls before"):
+    with pytest.raises(ValueError, match="previous calls"):
         learner.partial_fit(X, y, classes=[0, 1])
 
 
@@ -348,7 +348,7 @@ def test_a_kernel_that_is_not_positive_definite_is_refused(wave: tuple[np.ndarra
         KRLSRegressor(kernel=lambda A, B: np.tanh(3 * A @ B.T - 1)).fit(X, y)
     with pytest.raises(ValueError, match="symmetric"):
         KRLSRegressor(sigma=np.linspace(1, 2, X.shape[0])).fit(X, y)
-    with pytest.raises(ValueError, match="the same for all centres"):
+    with pytest.raises(ValueError, match="the same for all centers"):
         KRLSRegressor(kernel=MultiscaleGaussianKernel([1.0, 2.0])).fit(X, y)
 
 

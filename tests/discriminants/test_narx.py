@@ -81,13 +81,13 @@ def test_a_sine_goes_on_by_a_search_over_widths() -> None:
     ("arguments", "message"),
     [
         ((Y, 80), "more than 80"),
-        ((Y, 2, U), "n_input_lags is 0, but u was given"),
-        ((Y, 2, None, 1), "u was not given"),
+        ((Y, 2, U), "n_input_lags = 0"),
+        ((Y, 2, None, 1), "n_input_lags = 1 without u"),
         ((Y, 2, U[:70], 1), "70 times"),
         ((np.full(9, np.nan), 2), "NaN"),
         ((Y[:, 0].astype(str), 2), "numbers, got strings"),
-        ((Y[:, 0][None], 2), "got 1 rows of 80 values; a row is a time"),
-        ((Y, 2, Y[:, 0]), "u are the inputs that drive the series"),
+        ((Y[:, 0][None], 2), "one row per time"),
+        ((Y, 2, Y[:, 0]), "n_input_lags = 0"),
         ((np.zeros((4, 2, 2)), 1), "n_times|dim"),
     ],
 )
@@ -104,10 +104,10 @@ def test_what_a_model_did_not_learn_is_refused() -> None:
         (lambda: model.predict(Y, U, 0), "at least 1"),
         (lambda: model.predict(Y[:4], U[:4], 2), "need 5 times"),
         (lambda: model.predict(Y, U[1:]), "79 times"),
-        (lambda: model.simulate(5, U[:3]), r"\(4, 2\) is needed"),
-        (lambda: model.simulate(2, U, start=Y[:1], start_inputs=U[:3]), "takes 2 outputs"),
+        (lambda: model.simulate(5, U[:3]), r"\(4, 2\)"),
+        (lambda: model.simulate(2, U, start=Y[:1], start_inputs=U[:3]), "2 outputs"),
         (lambda: NARX(n_lags=0).fit(Y), "n_lags"),
-        (lambda: NARX(n_lags=1).fit(Y).simulate(2, U), "n_input_lags is 0"),
+        (lambda: NARX(n_lags=1).fit(Y).simulate(2, U), "n_input_lags = 0"),
         (lambda: model.simulate(-3, U), "n_steps must be .* got -3"),
         (lambda: model.forecast(2.5, U), "n_steps must be .* got 2.5"),
     ]
@@ -195,9 +195,9 @@ def test_a_pipeline_forecasts_as_its_last_step(wrapped: Any, last: Any) -> None:
 
 def test_what_does_not_say_how_far_it_is_off_gives_no_bars() -> None:
     model = NARX(LinearRegression(), n_lags=2).fit(Y[:, 0])
-    with pytest.raises(ValueError, match=r"LinearRegression does not say how far .*BayesianLSSVMRegressor"):
+    with pytest.raises(ValueError, match="return_std"):
         model.forecast(3)
-    with pytest.raises(ValueError, match="two draws or more, got 1"):
+    with pytest.raises(ValueError, match="n_draws"):
         model.forecast(3, n_draws=1)
 
 

@@ -106,10 +106,10 @@ def test_cross_validation_of_the_size_knows_the_penalty() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_candidates": None}, "needs n_candidates"),
-        ({"criterion": "gcv"}, "take criterion = 'cv'"),
-        ({"sigma": np.linspace(0.5, 2.0, 70)}, "needs a symmetric kernel"),
-        ({"kernel": MultiscaleGaussianKernel([0.7, 1.7])}, "needs a symmetric kernel"),
+        ({"n_candidates": None}, "n_candidates"),
+        ({"criterion": "gcv"}, "criterion"),
+        ({"sigma": np.linspace(0.5, 2.0, 70)}, "symmetric"),
+        ({"kernel": MultiscaleGaussianKernel([0.7, 1.7])}, "symmetric"),
     ],
 )
 def test_where_the_penalty_has_no_meaning_it_is_refused(learner: Any, settings: dict[str, Any], message: str) -> None:

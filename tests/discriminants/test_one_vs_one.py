@@ -286,9 +286,9 @@ def test_coupling_of_many_pairs_is_that_of_one_after_the_other():
 
 def test_kernels_with_several_columns_a_point_are_refused():
     X, y = make_blobs(60, centers=3, random_state=0)
-    with pytest.raises(ValueError, match="one column a point"):
+    with pytest.raises(ValueError, match="one column per point"):
         OneVsOneKernelClassifier(kernel=MultiscaleGaussianKernel()).fit(X, y)
-    with pytest.raises(ValueError, match="one column a point"):
+    with pytest.raises(ValueError, match="one column per point"):
         OneVsOneKernelClassifier(kernel=GaussianKernel(np.ones(60))).fit(X, y)
     OneVsOneKernelClassifier(kernel=CompactGaussianKernel()).fit(X, y)
 

@@ -129,14 +129,14 @@ def test_arrays_of_equal_shape_that_changed_places_are_noticed(tmp_path: Path) -
     path.write_bytes(
         path.read_bytes().replace(b"first", b"xxxxx").replace(b"other", b"first").replace(b"xxxxx", b"other")
     )
-    with pytest.raises(ModelFormatError, match="the digest is another"):
+    with pytest.raises(ModelFormatError, match="checksum"):
         load_arrays(path)
 
 
 @pytest.mark.parametrize("metadata", [{}, {"metadata": "{}"}, {"model": "{}"}, {"model": "\n{}", "more": ""}])
 def test_other_safetensors_files_are_refused(tmp_path: Path, metadata: dict[str, str]) -> None:
     (tmp_path / "other").write_bytes(save({"a": ARRAYS["a"]}, metadata))
-    with pytest.raises(ModelFormatError, match="other is damaged or no model file"):
+    with pytest.raises(ModelFormatError, match="other is damaged"):
         load_arrays(tmp_path / "other")
 
 
@@ -150,11 +150,11 @@ def test_files_are_those_of_the_safetensors_package(tmp_path: Path) -> None:
 
 def test_metadata_that_would_fill_the_memory_are_neither_written_nor_read(tmp_path: Path) -> None:
     many: Any = [[]] * 2_100_000
-    with pytest.raises(ModelFormatError, match="values, and 4000000 are the most"):
+    with pytest.raises(ModelFormatError, match="4000000"):
         save_arrays(tmp_path / "model", {}, {"x": many})
     header = json.dumps({"__metadata__": {"model": "\n" + json.dumps({"x": many})}}).encode()
     (tmp_path / "model").write_bytes(len(header).to_bytes(8, "little") + header)
-    with pytest.raises(ModelFormatError, match="values, and 4000000 are the most"):
+    with pytest.raises(ModelFormatError, match="4000000"):
         load_arrays(tmp_path / "model")
 
 
@@ -164,7 +164,7 @@ def test_metadata_that_would_fill_the_memory_are_neither_written_nor_read(tmp_pa
 def test_metadata_that_are_no_plain_json_are_refused(tmp_path: Path, text: str) -> None:
     header = json.dumps({"__metadata__": {"model": f"\n{text}"}}).encode()
     (tmp_path / "model").write_bytes(len(header).to_bytes(8, "little") + header)
-    with pytest.raises(ModelFormatError, match=r"metadata (are|is) not"):
+    with pytest.raises(ModelFormatError, match="metadata are not"):
         load_arrays(tmp_path / "model")
 
 
@@ -221,7 +221,7 @@ def test_a_header_that_does_not_fit_the_file_is_refused_before_anything_is_read(
     header = json.dumps({"__metadata__": {"model": "\n{}"}, "x": entry}).encode()
     path = tmp_path / "false"
     path.write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 4)
-    with pytest.raises(ModelFormatError, match=r"no model file: (?!.*digest)"):
+    with pytest.raises(ModelFormatError, match=r"damaged (?!.*checksum)"):
         load_arrays(path)
 
 

@@ -162,8 +162,8 @@ def test_a_stream_takes_several_targets_and_refuses_what_fit_refuses() -> None:
     np.testing.assert_allclose(learner.predict(X_TEST), clone(learner).fit(X, Y).predict(X_TEST), atol=1e-9)
     for wrong, message in (
         (Y.astype(str), "numbers"),
-        (np.where(Y > 1, None, Y), "missing values"),
-        (1e200 * Y, "scale y"),
+        (np.where(Y > 1, None, Y), "NaN"),
+        (1e200 * Y, "Scale y"),
         (Y[:, 0], "shape"),
         (Y[:, :2], "shape"),
     ):

@@ -327,7 +327,7 @@ def test_a_file_does_not_say_how_many_processes_are_started(estimator: BaseEstim
 @pytest.mark.parametrize("estimator", [BaggingClassifier(LogisticRegression(), n_estimators=2)])
 def test_classes_that_are_not_listed_come_back_for_those_who_trust_them(estimator: BaseEstimator) -> None:
     arrays, metadata = taken_apart(fitted(estimator))
-    with pytest.raises(ModelFormatError, match="is not one of those that a model file may hold"):
+    with pytest.raises(ModelFormatError, match="not allowed"):
         restored(arrays, metadata)
     back = estimator_from_arrays(arrays, metadata, trusted=["sklearn"])
     X, _ = samples()
@@ -434,7 +434,7 @@ def test_of_a_search_the_best_is_saved(search: Any, cv: Any) -> None:
     found = search(LSSVMRegressor(), {"regularization": [0.1]}, cv=cv).fit(X, y.astype(float))
     around = NARX(found, n_lags=2).fit(X[:, 0])
     for model, where in ((found, type(found).__name__), (around, "NARX.regressor")):
-        with pytest.raises(ModelFormatError, match=f"{where}: a search .* best_estimator_"):
+        with pytest.raises(ModelFormatError, match=f"{where}: .*best_estimator_"):
             taken_apart(model)
         with pytest.raises(ModelFormatError, match="best_estimator_"):
             require_storable(model)

@@ -77,5 +77,5 @@ def test_a_classifier_that_an_installed_package_registers_needs_no_change_here(
     assert finished.returncode == 0, finished.stderr
     finished = run(*decoding, installed=False)
     assert finished.returncode == 1
-    assert "'toy_plug:NearestMean' lies outside the trusted modules" in finished.stderr
+    assert "'toy_plug:NearestMean' is outside the trusted modules" in finished.stderr
     assert "Traceback" not in finished.stderr

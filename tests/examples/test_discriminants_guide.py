@@ -1,4 +1,4 @@
-"""What the guides of the learners show runs, and their tables name what there is."""
+"""The user guide of the learners: its code runs with the output shown, and it names every learner and kernel."""
 
 import re
 import runpy
@@ -9,114 +9,177 @@ import pytest
 import discriminants
 from discriminants.kernels.named import NAMED
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("discriminants.md", "fisher.md", "least-squares-svm.md", "bayesian-lssvm.md", "large-scale.md")
-GUIDE, FISHER, LSSVM, BAYESIAN, LARGE = ((DOCS / name).read_text(encoding="utf-8") for name in PAGES)
+FOLDER = Path(__file__).parents[2] / "docs" / "learners"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))}
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e-?\d+)?")
+_BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
-def run_code(page: str, folder: Path) -> None:
-    """Run all code of a page as one script."""
-    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == page.count("```python")
+def run_page(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Run all code of a page as one script, compare its output with the page, and return the output."""
+    blocks = _BLOCK.findall(PAGES[name])
+    assert len(blocks) == PAGES[name].count("```python")
     script = folder / "guide.py"
-    script.write_text("\n".join(blocks), encoding="utf-8")
+    script.write_text("\nprint('<<<>>>')\n".join(code for code, _ in blocks), encoding="utf-8")
     runpy.run_path(str(script))
+    printed = capsys.readouterr().out
+    for (_, shown), found in zip(blocks, printed.split("<<<>>>\n"), strict=True):
+        assert _NUMBER.sub("#", found).split() == _NUMBER.sub("#", shown).split()
+        expected = [float(number) for number in _NUMBER.findall(shown)]
+        assert [float(number) for number in _NUMBER.findall(found)] == pytest.approx(expected, rel=0.1, abs=0.02)
+    return printed
+
+
+def numbers_after(text: str, printed: str) -> list[float]:
+    return [float(number) for number in re.findall(rf"{text} ({_NUMBER.pattern})", printed)]
 
 
 @pytest.mark.slow
-def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
-    run_code(FISHER, tmp_path)
-    printed = capsys.readouterr().out
-    assert float(re.findall(r"test error ([\d.]+)", printed)[0]) < 0.03
-    losses = [float(loss) for loss in re.findall(r"(?:training|leave_one_out) ([\d.]+)", printed)]
-    assert losses[1] < losses[0]
-    plain, still, virtual = (float(score) for score in re.findall(r"^invariance .* ([\d.]+)$", printed, re.MULTILINE))
-    assert min(still, virtual) > plain
+def test_index_code(tmp_path, capsys):
+    assert numbers_after("accuracy", run_page("index", tmp_path, capsys))[0] > 0.95
 
 
 @pytest.mark.slow
-def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path, capsys):
-    run_code(LSSVM, tmp_path)
-    printed = capsys.readouterr().out
-    expected, found = re.search(r"error expected ([\d.]+) of new samples ([\d.]+)", printed).groups()
-    assert abs(float(expected) / float(found) - 1) < 0.1
-    scores = [float(score) for score in re.findall(r"tasks ([\d.]+)", printed)]
+def test_fisher_code(tmp_path, capsys):
+    printed = run_page("fisher", tmp_path, capsys)
+    assert numbers_after("test error", printed)[0] < 0.03
+    plain, penalized, virtual = numbers_after("virtual .*: accuracy", printed)
+    assert min(penalized, virtual) > plain
+
+
+@pytest.mark.slow
+def test_kernels_code(tmp_path, capsys):
+    assert min(numbers_after("accuracy", run_page("kernels", tmp_path, capsys))) > 0.95
+
+
+def test_lssvm_code(tmp_path, capsys):
+    printed = run_page("lssvm", tmp_path, capsys)
+    [expected], [found] = numbers_after("expected error", printed), numbers_after("test error", printed)
+    assert abs(expected / found - 1) < 0.1
+    scores = numbers_after("tasks, accuracy", printed)
     assert len(scores) == 4
     assert min(scores) > 0.97
-    plain, weighted = (float(distance) for distance in re.findall(r"Regressor off by ([\d.]+)", printed))
+    plain, weighted = numbers_after("distance from the curve", printed)
     assert weighted < plain / 2
-    left, accuracy = re.search(r"(\d+) of 200 samples are left, accuracy ([\d.]+)", printed).groups()
-    assert int(left) < 100
+    kept, accuracy = re.search(r"(\d+) of 200 samples kept, accuracy ([\d.]+)", printed).groups()
+    assert int(kept) < 100
     assert float(accuracy) > 0.85
-    assert all(float(off) < 0.01 for off in re.findall(r"(?:steps|ahead) off by ([\d.e-]+)", printed))
-    assert abs(float(re.search(r"views (-?[\d.]+)", printed)[1])) > 0.9
-    assert float(re.search(r"reconstructed to ([\d.]+)", printed)[1]) < 0.1
 
-    trained, left_out = re.findall(r"calibrated on \w+ loss ([\d.]+)", printed)
-    assert float(left_out) < 0.8 * float(trained)
-    free, by_step = re.search(r"by free run ([\d.]+) by one step ([\d.]+)", printed).groups()
-    assert float(free) < float(by_step) / 2
 
-    steps = re.search(r"first step ([\d.]+) and of the twentieth ([\d.]+)", printed)
-    first, last = (float(found) for found in steps.groups())
+@pytest.mark.slow
+def test_probabilities_code(tmp_path, capsys):
+    printed = run_page("probabilities", tmp_path, capsys)
+    training, left_out = numbers_after(r"calibrated on \w+: log loss", printed)
+    assert left_out < 0.8 * training
+    assert min(numbers_after("classifiers, accuracy", printed)) > 0.95
+
+
+@pytest.mark.slow
+def test_sparse_code(tmp_path, capsys):
+    assert min(numbers_after("accuracy", run_page("sparse", tmp_path, capsys))) > 0.95
+
+
+def test_time_series_code(tmp_path, capsys):
+    printed = run_page("time-series", tmp_path, capsys)
+    assert max(numbers_after("(?:simulated steps|steps ahead)", printed)) < 0.01
+    first, last = numbers_after(r"step \d+:", printed)
     assert 0.09 < first < last
+    simulation, one_step = numbers_after("chosen by .*: error", printed)
+    assert simulation < one_step / 2
 
 
-def test_the_code_of_the_bayesian_machines_runs_from_top_to_bottom(tmp_path, capsys):
-    run_code(BAYESIAN, tmp_path)
-    printed = capsys.readouterr().out
-    assert 0.92 < float(re.findall(r"covered ([\d.]+)", printed)[0]) < 0.98
-    quiet, loud = (float(found) for found in re.search(r"left ([\d.]+) and on the right ([\d.]+)", printed).groups())
+def test_bayesian_code(tmp_path, capsys):
+    printed = run_page("bayesian", tmp_path, capsys)
+    assert 0.92 < numbers_after("covered", printed)[0] < 0.98
+    [quiet], [loud] = numbers_after("left", printed), numbers_after("right", printed)
     assert quiet < 0.08 < 0.25 < loud < 0.45
-    assert re.search(r"left out \[.*5.*6.*7.*8.*9.*\]", printed)
-    training, new = (float(loss) for loss in re.findall(r"log-loss ([\d.]+)", printed))
+    assert "removed inputs [5, 6, 7, 8, 9]" in printed
+    training, new = numbers_after("log loss", printed)
     assert new < training
 
 
-def test_every_least_squares_machine_is_on_its_page():
-    for name in (name for name in discriminants.__all__ if "LSSVM" in name and not name.startswith("FixedSize")):
-        assert f"`{name}`" in (BAYESIAN if re.match("Bayesian|Hetero", name) else LSSVM), name
+def test_large_data_code(tmp_path, capsys):
+    printed = run_page("large-data", tmp_path, capsys)
+    random, k_means, greedy, fixed = numbers_after("test error", printed)
+    assert greedy < k_means < random
+    assert fixed < 0.03
 
 
-def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
-    run_code(LARGE, tmp_path)
-    errors = [float(error) for error in re.findall(r"test error ([\d.]+)", capsys.readouterr().out)]
-    assert errors[2] < errors[1] < errors[0]
-    assert errors[4] == pytest.approx(errors[3], abs=0.003) and errors[3] < 0.03
+def test_streams_code(tmp_path, capsys):
+    krls, streamed, at_once = numbers_after("accuracy", run_page("streams", tmp_path, capsys))
+    assert min(krls, streamed) > 0.95
+    assert streamed == pytest.approx(at_once, abs=0.003)
 
 
-@pytest.mark.slow
-def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    run_code(GUIDE, tmp_path)
-    assert (tmp_path / "digits.safetensors").exists()
-    assert float(re.findall(r"test accuracy ([\d.]+)", capsys.readouterr().out)[0]) > 0.95
+def test_unsupervised_code(tmp_path, capsys):
+    printed = run_page("unsupervised", tmp_path, capsys)
+    assert abs(numbers_after("correlation of new samples", printed)[0]) > 0.9
+    assert numbers_after("reconstruction error", printed)[0] < 0.1
 
 
-def test_every_learner_and_every_kernel_name_is_in_the_guide():
+def test_saving_code(tmp_path, capsys):
+    assert "equal predictions: True" in run_page("saving", tmp_path, capsys)
+
+
+def test_every_page_with_code_is_run():
+    tested = {name.removeprefix("test_").removesuffix("_code") for name in globals() if name.endswith("_code")}
+    assert {name.replace("-", "_") for name, page in PAGES.items() if "```python" in page} <= tested
+
+
+def test_every_learner_is_in_the_index_and_on_a_page():
     learners = [
         name
         for name in discriminants.__all__
-        if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA|Nystroem)$", name)
+        if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA|Nystroem|LSSVM|CCA|Density|SVC|NARX)$", name)
     ]
-    kernels = [name for name in discriminants.__all__ if name.endswith("Kernel")]
-    for name in (*learners, *(k for k in kernels if k not in ("Kernel", "FunctionKernel", "PrecomputedKernel"))):
-        assert f"`{name}" in GUIDE, name
+    pages = "".join(page for name, page in PAGES.items() if name != "index")
+    for name in learners:
+        assert f"`{name}`" in PAGES["index"], name
+        assert f"`{name}`" in pages, name
+
+
+def test_every_kernel_is_on_the_kernels_page():
+    kernels = {name for name in discriminants.__all__ if name.endswith("Kernel")}
+    for name in kernels - {"Kernel", "FunctionKernel", "PrecomputedKernel"}:
+        assert f"`{name}" in PAGES["kernels"], name
     for name in NAMED:
-        assert f'`"{name}"`' in GUIDE, name
+        assert f'`"{name}"`' in PAGES["kernels"], name
 
 
-def test_the_classes_the_guide_names_are_public():
-    elsewhere = {
-        "CalibratedClassifierCV", "GaussianProcessRegressor", "GridSearchCV", "KernelPCA", "KernelRidge", "Nystroem",
-        "Ridge", "RidgeClassifier", "TimeSeriesSplit", "ValueError",
-    }  # fmt: skip
-    shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM + BAYESIAN + LARGE))
-    assert shown - elsewhere <= set(discriminants.__all__)
+def test_every_lssvm_is_on_its_page():
+    page_of = {
+        "Bayesian": "bayesian",
+        "Heteroscedastic": "bayesian",
+        "FixedSize": "large-data",
+        "LSSVMKernelPCA": "unsupervised",
+        "Recurrent": "time-series",
+    }
+    for name in (name for name in discriminants.__all__ if "LSSVM" in name):
+        page = next((page for start, page in page_of.items() if name.startswith(start)), "lssvm")
+        assert f"`{name}`" in PAGES[page], name
 
 
-def test_every_member_of_the_fisher_family_is_on_its_page():
+def test_every_fisher_discriminant_is_on_its_page():
     family = [name for name in discriminants.__all__ if re.search(r"KFD|KSOD|(?<!LSSVM)Kernel(Discriminant|PCA)", name)]
     assert len(family) == 9
     for name in family:
-        assert f"`{name}" in FISHER, name
+        assert f"`{name}" in PAGES["fisher"], name
+
+
+def test_named_classes_are_public():
+    elsewhere = {
+        "CalibratedClassifierCV", "GridSearchCV", "KernelPCA", "KernelRidge", "None", "TimeSeriesSplit", "ValueError",
+    }  # fmt: skip
+    shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", "".join(PAGES.values())))
+    assert shown - elsewhere <= set(discriminants.__all__)
+
+
+def test_links_between_the_pages_resolve():
+    titles = {name: re.findall(r"^#+ (.*)$", page, re.MULTILINE) for name, page in PAGES.items()}
+    anchors = {
+        name: {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in found} for name, found in titles.items()
+    }
+    for page in PAGES.values():
+        for target, anchor in re.findall(r"\]\(([\w-]+)\.md(?:#([\w-]+))?\)", page):
+            assert target in PAGES
+            assert not anchor or anchor in anchors[target], (target, anchor)

@@ -81,12 +81,12 @@ def accumulate_gram(
         for packed in workers.map(_block_sums, tasks, workers.share(X), empty):
             sums.merge(packed)
         if diagonal is not None:
-            raise ValueError("epsilon on the diagonal is for one process")
+            raise ValueError("diagonal cannot be combined with workers. Use workers=None")
     offset = sums.columns / total
     with np.errstate(over="ignore", invalid="ignore"):
         gram = sums.product.total(-total, offset)
     if not np.isfinite(np.trace(gram)):
-        raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
+        raise ValueError("kernel values (including epsilon) are too large to be squared. Scale X or the kernel")
     return GramSystem(gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, rounding)
 
 

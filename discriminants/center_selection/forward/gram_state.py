@@ -173,7 +173,7 @@ class GramState:
     def residual(self) -> np.ndarray:
         """Return Y - K W at the candidates, shape (P, S), under the current lambda."""
         if self._points is None:
-            raise ValueError("this rule looks at residuals: give the kernel matrix among the candidates")
+            raise ValueError("the rule uses residuals, which need the kernel matrix of the candidates. Expected points")
         return self._points.current(self.lam)
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:

@@ -29,7 +29,9 @@ class KernelMatrix:
             K[points, np.arange(points.shape[0])] += self.epsilon
         largest = max(K.max(), -K.min())
         if not largest < _LARGEST:
-            raise ValueError(f"kernel values (and epsilon) up to {largest:.3g} are too large to be squared; scale them")
+            raise ValueError(
+                f"kernel values up to {largest:.3g} (including epsilon) are too large to be squared. Scale the kernel"
+            )
         return K
 
     def at_candidates(self) -> np.ndarray:

@@ -129,16 +129,18 @@ class ForwardSelectionLearner(KernelExpansion):
         if X.shape[0] < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
         if self.norm_penalty and self.n_candidates is None:
-            raise ValueError("norm_penalty needs n_candidates: the penalty is added to their Gram matrix")
+            raise ValueError(
+                f"norm_penalty = {self.norm_penalty} with n_candidates = None. Expected a number of candidates"
+            )
         if self.norm_penalty and self.criterion in CRITERIA:
-            raise ValueError(f"criterion = {self.criterion!r} knows nothing of norm_penalty; take criterion = 'cv'")
+            raise ValueError(f"criterion = {self.criterion!r} does not support norm_penalty. Use criterion = 'cv'")
         random = check_random_state(self.random_state)
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random)
         if not any(path.n_centers for path in paths):
             raise ValueError(
-                "no centre could be chosen: every kernel column is constant over the samples "
-                f"({kernel}; are all rows of X equal, or is the width far too large?)"
+                f"no center could be chosen: every column of {kernel} is constant over the samples. "
+                "Expected rows of X that differ. Use a smaller width"
             )
         if self.criterion == "cv" or (self.criterion == "auto" and self._decides_by_folds(targets)):
             best = self._cross_validated_size(X, targets, kernel, random, max(path.n_centers for path in paths))
@@ -270,7 +272,7 @@ class ForwardSelectionLearner(KernelExpansion):
         codes = winners(targets)
         counts = np.bincount(codes)
         if self.criterion == "cv" and counts.min() < 2:
-            raise ValueError('criterion = "cv" needs at least two samples of every class')
+            raise ValueError("criterion = 'cv' needs at least two samples of every class, got a class with one")
         alone = np.flatnonzero(counts[codes] == 1)  # used for training in every fold, never held out
         others = np.flatnonzero(counts[codes] > 1)
         folds = StratifiedKFold(min(self.cv, int(counts[counts > 1].min())), shuffle=True, random_state=0)

@@ -16,5 +16,5 @@ def with_norm_penalty(gram: GramSystem, kernel_matrix: np.ndarray, penalty: floa
     P) is not symmetric, as the matrix of a scalar product must be.
     """
     if not np.allclose(kernel_matrix, kernel_matrix.T, rtol=0, atol=1e-5 * np.abs(kernel_matrix).max()):
-        raise ValueError("norm_penalty needs a symmetric kernel, with one width for all centres")
+        raise ValueError("norm_penalty needs a symmetric kernel. Expected one width for all centers")
     return replace(gram, gram=gram.gram + 0.5 * penalty * (kernel_matrix + kernel_matrix.T))

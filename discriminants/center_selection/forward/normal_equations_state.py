@@ -96,7 +96,7 @@ class NormalEquationsState:
 
     def matching(self) -> np.ndarray:
         """Raise an error: no rule of this state uses it."""
-        raise ValueError("the rule 'matching_pursuit' knows nothing of a penalty on the weights")
+        raise ValueError("rule = 'matching_pursuit' does not support a penalty on the weights")
 
     def _border(self, candidates: np.ndarray) -> _Border:
         K = self._matrix.columns(candidates)

@@ -58,10 +58,10 @@ def make_rule(rule: Any, random: np.random.RandomState) -> Rule:
     def checked(state: SelectionState) -> int:
         answer = rule(state)
         if not isinstance(answer, Integral) or isinstance(answer, bool):
-            raise ValueError(f"the rule {rule!r} has to return the number of a candidate, got {answer!r}")
+            raise ValueError(f"the rule {rule!r} returned {answer!r}. Expected the number of a candidate")
         candidate = int(answer)
         if not (0 <= candidate < state.available.shape[0] and state.available[candidate]):
-            raise ValueError(f"the rule {rule!r} named candidate {candidate}, which is not available")
+            raise ValueError(f"the rule {rule!r} returned candidate {candidate}. Expected an available candidate")
         return candidate
 
     return checked

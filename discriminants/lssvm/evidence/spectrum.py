@@ -35,7 +35,10 @@ class KernelSpectrum:
         K += np.outer(constant, 2.0 * float(np.linalg.norm(K)) * constant)
         eigenvalues, vectors = eigh(K.T, overwrite_a=True, check_finite=False, driver="evd")
         if eigenvalues[0] < -_NEGATIVE * eigenvalues[-2] - _ROUNDING * self.size:
-            raise ValueError(f"the kernel has negative eigenvalues, down to {eigenvalues[0]}: it is no scalar product")
+            raise ValueError(
+                f"the kernel has negative eigenvalues, down to {eigenvalues[0]:.3g}. "
+                "Expected a positive semidefinite kernel"
+            )
         self.eigenvalues = np.maximum(eigenvalues[:-1], 0.0)
         self.vectors = vectors[:, :-1]
 

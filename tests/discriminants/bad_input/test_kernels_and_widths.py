@@ -105,8 +105,8 @@ def test_a_precomputed_matrix_that_does_not_fit_is_refused(name: str, data: Data
 @pytest.mark.parametrize("name", KERNEL_LEARNERS)
 def test_a_width_beside_a_kernel_that_brings_its_own_is_refused(name: str, data: Data) -> None:
     X, y = data[0], targets(name, data)
-    refuses(name, X, y, "brings its own", kernel=GaussianKernel(1.0), sigma=2.0)
-    refuses(name, X, y, "brings its own", kernel="linear", sigma=2.0)
+    refuses(name, X, y, "own parameters", kernel=GaussianKernel(1.0), sigma=2.0)
+    refuses(name, X, y, "own parameters", kernel="linear", sigma=2.0)
 
 
 @pytest.mark.parametrize("name", KERNEL_LEARNERS)

@@ -84,7 +84,7 @@ def test_targets_that_are_no_numbers_are_refused(name: str, data: Data) -> None:
     X, classes, y = data
     refuses(name, X, classes.astype(str), "must hold numbers")
     refuses(name, X, np.array(["a", "b", "c"])[classes], "must hold numbers")
-    refuses(name, X, np.where(classes == 1, None, 1.0), "missing values")
+    refuses(name, X, np.where(classes == 1, None, 1.0), "NaN")
     refuses(name, X, np.where(classes == 1, np.nan, 1.0), "NaN")
     refuses(name, X, np.where(classes == 1, np.inf, 1.0), "infinity")
     refuses(name, X, 1j * y, "Complex data")
@@ -95,7 +95,7 @@ def test_targets_that_are_no_numbers_are_refused(name: str, data: Data) -> None:
 @pytest.mark.parametrize("name", REGRESSORS)
 @pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e160), (np.float64, 1e-160), (np.float32, 1e35)])
 def test_targets_beyond_what_squares_can_hold_are_refused(name: str, dtype: type, size: float, data: Data) -> None:
-    refuses(name, data[0].astype(dtype), size * data[2], "scale y")
+    refuses(name, data[0].astype(dtype), size * data[2], "Scale y")
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

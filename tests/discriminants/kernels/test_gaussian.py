@@ -68,7 +68,7 @@ def test_a_wrong_number_of_widths_is_refused() -> None:
     X = np.zeros((4, 2))
     with pytest.raises(ValueError, match="3 widths for 4 samples"):
         GaussianKernel(np.ones(3)).resolved(X)
-    with pytest.raises(ValueError, match="3 widths for 4 centres"):
+    with pytest.raises(ValueError, match="3 widths for 4 centers"):
         GaussianKernel(np.ones(3))(X, X)
 
 
@@ -100,7 +100,7 @@ def test_scales_that_are_not_positive_or_occur_twice_are_refused(sigmas: object)
 
 
 def test_scales_unresolved_or_misnamed_are_refused() -> None:
-    with pytest.raises(ValueError, match="resolved on data first"):
+    with pytest.raises(ValueError, match="resolved"):
         MultiscaleGaussianKernel().over(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="scale"):
         MultiscaleGaussianKernel("auto").resolved(np.zeros((2, 2)))
