@@ -45,7 +45,8 @@ class TrainedModel:
     Attributes
     ----------
     model, baseline, grammar, work_dir : Path
-        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory.
+        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory. With
+        `until="gmm"`, `model` is the file of the mixtures.
     outcome : Outcome
         Number of training utterances (`n_done`), and unusable utterances with reasons (`failures`).
     """
@@ -76,6 +77,7 @@ def train(
     cluster: str | None = None,
     rebuild_changed: bool = False,
     check_samples: bool = True,
+    until: Literal["gmm", "hybrid"] = "hybrid",
 ) -> TrainedModel:
     """Train mixtures and a hybrid on a Kaldi data directory, like the command `asr train`.
 
@@ -86,6 +88,8 @@ def train(
 
     Parameters
     ----------
+    lexicon : path, or "graphemes"
+        Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter.
     output : path
         Work directory for stages and models.
     strip_stress : bool, optional
@@ -96,6 +100,9 @@ def train(
         Whether to rebuild stages in `output` that depend on changed settings or data.
     check_samples : bool
         Whether to read and check all audio before the first stage.
+    until : "gmm" or "hybrid"
+        Last model of the training. "gmm" ends after the Gaussian mixtures, which is enough to align. The same call
+        with "hybrid" continues from there.
     """
     work_dir = Path(output)
     with open_workers(jobs, cluster) as workers:
@@ -111,9 +118,10 @@ def train(
             workers=workers,
             rebuild_changed=rebuild_changed,
             check_samples=check_samples,
+            until=until,
         )
     return TrainedModel(
-        work_dir / "model.safetensors",
+        work_dir / ("gmm.safetensors" if until == "gmm" else "model.safetensors"),
         work_dir / "gmm.safetensors",
         work_dir / "grammar.arpa",
         work_dir,

@@ -40,6 +40,7 @@ from asr.recognition.lattice_outputs import LatticeOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
 from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
+from asr.recognition.spelled_words import spelled, spelled_lexicon
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
 from asr.util.errors import AlignmentError, ConfigError
@@ -425,7 +426,7 @@ class Recognizer(Locked):
             other._choice, other._grammar, other._graph = self._choice, self._grammar, self._graph
         return other
 
-    def add_word(self, word: str, pronunciation: str | Sequence[str]) -> None:
+    def add_word(self, word: str, pronunciation: str | Sequence[str] | None = None) -> None:
         """Add a pronunciation of a new or known word; the model file is not changed.
 
         The word can be recognized if the grammar contains it: "loop" and "one" at once, sentences that use it, and the
@@ -436,7 +437,8 @@ class Recognizer(Locked):
         word : str
             Without white space.
         pronunciation : str or sequence of str
-            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; unknown stress digits are removed.
+            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; unknown stress digits are removed. None: the
+            letters of the word, for models that were trained with `lexicon="graphemes"`.
 
         Raises
         ------
@@ -445,10 +447,12 @@ class Recognizer(Locked):
         """
         word = nfc(word)
         require_word(word, allow_oov_phones=self._allow_untrained)
-        phones = phones_of(word, pronunciation, self.phones)
+        phones = spelled(self._model, word) if pronunciation is None else phones_of(word, pronunciation, self.phones)
         with self._lock:
             variants = (*self._model.lexicon.pronunciations.get(word, ()), phones)
-            lexicon = Lexicon({**self._model.lexicon.pronunciations, word: variants}, self._model.lexicon.source)
+            lexicon = replace(
+                self._model.lexicon, pronunciations={**self._model.lexicon.pronunciations, word: variants}
+            )
             if word not in self._model.lexicon:
                 self._added |= {word}
             self._model = replace(self._model, lexicon=lexicon)
@@ -482,7 +486,7 @@ class Recognizer(Locked):
     def _vocabulary(self) -> Lexicon:
         if self._recognizable is None:
             self._recognizable = recognizable(self._model, allow_oov_phones=self._allow_untrained)
-        return self._recognizable
+        return spelled_lexicon(self._model, self._recognizable, self._choice)
 
     def _of_audio(self) -> SpeechModel:
         if self._model.source == "archive":

@@ -6,21 +6,23 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, StripStress, require_directory, require_file
-from asr.util.errors import LexiconError
+from asr.cli.options import (
+    ALL_CORES,
+    Config,
+    Data,
+    Jobs,
+    Lexicon,
+    Root,
+    StripStress,
+    require_directory,
+    require_file,
+    require_lexicon,
+)
 
 
 def validate(
     data: Data,
-    lexicon: Annotated[
-        Path,
-        typer.Option(
-            "--lexicon",
-            metavar="FILE",
-            help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
-            show_default=False,
-        ),
-    ],
+    lexicon: Lexicon,
     config: Config = None,
     strip_stress: StripStress = None,
     root: Root = None,
@@ -52,7 +54,7 @@ def validate(
     """
     tests = test or []
     require_directory(data, "--data")
-    require_file(lexicon, "--lexicon", LexiconError)
+    require_lexicon(lexicon)
     require_file(config, "--config")
     require_directory(root, "--root")
     for path in tests:
