@@ -4,6 +4,7 @@ Paths are strings or `pathlib` paths. `jobs` is the number of cores on this mach
 address of a dask scheduler whose workers are used instead. Results do not depend on either.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,9 +28,11 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig
 from asr.training.input_checks import check_inputs
 from asr.training.pipeline import train as train_models
-from asr.util.errors import CorpusError, printable
+from asr.util.errors import ConfigError, CorpusError, printable
 from asr.util.unicode_text import nfc
 from asr.validation import Report
+
+log = logging.getLogger(__name__)
 
 StrPath: TypeAlias = str | os.PathLike[str]
 Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
@@ -164,7 +167,7 @@ def tune(
 
 @checked
 def align(
-    model: StrPath | Recognizer,
+    model: StrPath | Recognizer | None,
     data: StrPath,
     output: StrPath,
     *,
@@ -181,7 +184,20 @@ def align(
     single utterance without files, use `Recognizer.align`.
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
+
+    Parameters
+    ----------
+    model : path, Recognizer or None
+        None: Gaussian mixtures are trained on the very data, in `output/training`. The same call resumes an interrupted
+        training; stages that depend on changed data are made again.
+    lexicon : path, or "graphemes"
+        Pronunciations, by default those of the model. Without a model they are needed. "graphemes": a phone for each
+        letter.
+    textgrid : bool
+        Whether to write a TextGrid for each recording.
     """
+    if model is None:
+        model = _trained_on(data, Path(output), lexicon, root, jobs, cluster)
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
         return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
@@ -330,6 +346,21 @@ def score(
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
     """Describe a model or model file, like the command `asr info`; ModelFormatError if the file is damaged."""
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
+
+
+def _trained_on(
+    data: StrPath, output: Path, lexicon: StrPath | None, root: StrPath | None, jobs: int, cluster: str | None
+) -> Path:
+    """Train mixtures on the data that they will align; return the model's file."""
+    if lexicon is None:
+        raise ConfigError(
+            "no model and no lexicon. Expected --model FILE (model=), or --lexicon FILE (lexicon=) to train a model on "
+            "the data. Use --lexicon graphemes if there is no pronunciation dictionary."
+        )
+    work_dir = output / "training"
+    log.info("%s", printable(f"training a model on {data} in {work_dir}"))
+    trained = train(data, lexicon, work_dir, root=root, jobs=jobs, cluster=cluster, rebuild_changed=True, until="gmm")
+    return trained.model
 
 
 def _settings(config: Settings) -> TrainingConfig | Path | Mapping[str, Any] | None:

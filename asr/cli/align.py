@@ -11,29 +11,37 @@ from asr.cli.options import (
     Cluster,
     Data,
     Jobs,
-    Model,
     Root,
     Upsample,
     require_directory,
-    require_file,
+    require_lexicon,
     require_model,
 )
-from asr.util.errors import LexiconError
 from asr.util.memory_errors import require_address_space
 
 
 def align(
-    model: Model,
     data: Data,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for all files that are written.", show_default=False)
     ],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            metavar="FILE",
+            help="Model file that asr train or asr tune has written.  [default: Gaussian mixtures are trained on the "
+            "corpus itself]",
+            show_default=False,
+        ),
+    ] = None,
     lexicon: Annotated[
         Path | None,
         typer.Option(
             "--lexicon",
-            metavar="FILE",
-            help="Pronunciations to align with.  [default: those the model was trained with]",
+            metavar="FILE|graphemes",
+            help="Pronunciations to align with; or 'graphemes': the words of the transcripts with a phone for each "
+            "letter.  [default: those the model was trained with]",
             show_default=False,
         ),
     ] = None,
@@ -47,18 +55,23 @@ def align(
 ) -> None:
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
+    Without --model, Gaussian mixtures are trained on the corpus first, in OUT/training. The same command resumes an
+    interrupted training.
+
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
     (one state number a frame). Also writes scores.tsv (how well every transcript fits its audio) and suspects.tsv
     (transcripts that are probably not of their audio); a line tells how well all of them fit. An utterance that
     cannot be aligned is left out and listed, with the reason, in failed.tsv.
 
     \b
-    Example:
+    Examples:
+      asr align --data data/all --lexicon graphemes --out aligned --textgrid
       asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --textgrid
     """
-    require_model(model, "--model")
+    if model is not None:
+        require_model(model, "--model")
     require_directory(data, "--data")
-    require_file(lexicon, "--lexicon", LexiconError)
+    require_lexicon(lexicon)
     require_directory(root, "--root")
 
     require_address_space()
@@ -68,7 +81,7 @@ def align(
 
     # The fit of the transcripts is always logged, as in training, not only for suspects.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    for room in ("asr.alignment", "asr.commands.align"):
+    for room in ("asr.alignment.score_files", "asr.commands.align", "asr.api.commands"):
         logging.getLogger(room).setLevel(logging.INFO)
     summary = asr.align(
         model,

@@ -21,18 +21,20 @@ from asr.alignment.textgrid import write_textgrid
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
 from asr.commands.decode import corpus_for, static_frames
-from asr.corpus.data_directory import Problem
+from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
+from asr.recognition.spelled_words import trained_phones
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress
 from asr.training.dataset import trainable
-from asr.util.errors import AlignmentError, Fault, attempt, printable
+from asr.util.errors import AlignmentError, Fault, LexiconError, attempt, printable
 from asr.util.files import atomic_write
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -58,9 +60,9 @@ def align(
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """
     topology = model.hmm.topology
-    pronunciations = model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
-    pronunciations.require_phones(topology.phones)
     given = corpus_for(model, data, root)
+    pronunciations = _pronunciations(model, lexicon, given)
+    pronunciations.require_phones(topology.phones)
     with accounted(given.listed, (), out):
         corpus, problems = trainable(given, pronunciations)
     with accounted(given.listed, problems, out):
@@ -154,6 +156,19 @@ def _write_alignment(
     states = {name: times.states for name, times in aligned.items()}
     with atomic_write(out / "states.npz") as temporary:
         write_states(temporary, states)
+
+
+def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirectory) -> Lexicon:
+    """Return the given lexicon, or the model's, with new words of the transcripts if its phones are letters."""
+    if lexicon is not None and not is_graphemes(lexicon):
+        return _read_as_trained(lexicon, model.hmm.topology.phones)
+    if lexicon is not None and not model.lexicon.graphemes:
+        raise LexiconError(
+            "lexicon 'graphemes': the phones of the model are not letters. Expected the file of a lexicon with its "
+            "phones, or a model that was trained with the lexicon 'graphemes'."
+        )
+    words = {word for utterance in corpus.utterances for word in utterance.words or ()}
+    return with_spelled_words(model.lexicon, words, trained_phones(model))
 
 
 def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
