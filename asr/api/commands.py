@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
-from asr.acoustic.model_file import describe_model
+from asr.acoustic.model_file import describe_model, load_model
+from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
 from asr.api.recognizer import Recognizer, RecognizerOptions
+from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
 from asr.commands.combine import combine as combine_results
 from asr.commands.features import extract_features as write_features
@@ -29,6 +31,7 @@ from asr.training.config import TrainingConfig
 from asr.training.input_checks import check_inputs
 from asr.training.pipeline import train as train_models
 from asr.util.errors import ConfigError, CorpusError, printable
+from asr.util.files import atomic_write
 from asr.util.unicode_text import nfc
 from asr.validation import Report
 
@@ -197,7 +200,7 @@ def align(
         Whether to write a TextGrid for each recording.
     """
     if model is None:
-        model = _trained_on(data, Path(output), lexicon, root, jobs, cluster)
+        return _align_with_own_model(Path(data), Path(output), lexicon, textgrid, root, jobs, cluster)
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
         return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
@@ -348,10 +351,19 @@ def describe(model: StrPath | Recognizer) -> dict[str, Any]:
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
 
 
-def _trained_on(
-    data: StrPath, output: Path, lexicon: StrPath | None, root: StrPath | None, jobs: int, cluster: str | None
-) -> Path:
-    """Train mixtures on the data that they will align; return the model's file."""
+def _align_with_own_model(
+    data: Path,
+    output: Path,
+    lexicon: StrPath | None,
+    textgrid: bool,
+    root: StrPath | None,
+    jobs: int,
+    cluster: str | None,
+) -> Outcome:
+    """Train mixtures on the data, align it with them, and copy the scores of the transcripts from the training.
+
+    The training scores each transcript with models that were trained without it; the final model fits all of them.
+    """
     if lexicon is None:
         raise ConfigError(
             "no model and no lexicon. Expected --model FILE (model=), or --lexicon FILE (lexicon=) to train a model on "
@@ -360,7 +372,21 @@ def _trained_on(
     work_dir = output / "training"
     log.info("%s", printable(f"training a model on {data} in {work_dir}"))
     trained = train(data, lexicon, work_dir, root=root, jobs=jobs, cluster=cluster, rebuild_changed=True, until="gmm")
-    return trained.model
+    with open_workers(jobs, cluster) as workers:
+        outcome = align_data(
+            load_model(trained.model),
+            data,
+            output,
+            root=optional_path(root),
+            lexicon=Path(lexicon),
+            textgrid=textgrid,
+            check=False,
+            workers=workers,
+        )
+    for path in (work_dir / "stages" / "transcripts" / SCORES, work_dir / SUSPECTS):
+        with atomic_write(output / path.name) as temporary:
+            temporary.write_bytes(path.read_bytes())
+    return outcome
 
 
 def _settings(config: Settings) -> TrainingConfig | Path | Mapping[str, Any] | None:

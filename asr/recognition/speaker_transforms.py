@@ -15,6 +15,7 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
 from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, as_they_are
 from asr.alignment.batch_alignment import align_table
+from asr.alignment.unknown_words import known_states, with_unknown_phone
 from asr.decode.path_segments import frame_states
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -83,7 +84,10 @@ def aligned_maps(
     """
 
     def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
-        return align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers).states
+        if len(model.hmm.topology.phones) > len(hmm.topology.phones):  # the graphs have unknown words
+            hmm = with_unknown_phone(hmm)
+        found = align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers)
+        return known_states(found.states, hmm)
 
     return {} if model.speakers is None else _maps(model.speakers, static, states, workers)
 
