@@ -46,7 +46,7 @@ def align(
         ),
     ] = None,
     textgrid: Annotated[
-        bool, typer.Option("--textgrid", help="Also write a TextGrid for Praat for every utterance.")
+        bool, typer.Option("--textgrid", help="Also write textgrid/RECORDING.TextGrid for Praat: tiers of words and phones.")
     ] = False,
     root: Root = None,
     upsample: Upsample = False,
