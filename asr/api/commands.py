@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
 from asr.acoustic.model_file import describe_model, load_model
+from asr.alignment.boundary_comparison import read_hand_labels
 from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
 from asr.api.recognizer import Recognizer, RecognizerOptions
@@ -176,6 +177,7 @@ def align(
     *,
     lexicon: StrPath | None = None,
     textgrid: bool = False,
+    compare: StrPath | None = None,
     upsample: bool = False,
     root: StrPath | None = None,
     jobs: int = ALL_CORES,
@@ -198,12 +200,17 @@ def align(
         letter.
     textgrid : bool
         Whether to write a TextGrid for each recording.
+    compare : path, optional
+        Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. The log has the distances between the
+        boundaries, and `output/compare.tsv` a table.
     """
     if model is None:
-        return _align_with_own_model(Path(data), Path(output), lexicon, textgrid, root, jobs, cluster)
+        return _align_with_own_model(Path(data), Path(output), lexicon, textgrid, compare, root, jobs, cluster)
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
-        return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
+        return recognizer.align_directory(
+            data, output, root=root, lexicon=lexicon, textgrid=textgrid, compare=compare, workers=workers
+        )
 
 
 @checked
@@ -356,6 +363,7 @@ def _align_with_own_model(
     output: Path,
     lexicon: StrPath | None,
     textgrid: bool,
+    compare: StrPath | None,
     root: StrPath | None,
     jobs: int,
     cluster: str | None,
@@ -369,6 +377,8 @@ def _align_with_own_model(
             "no model and no lexicon. Expected --model FILE (model=), or --lexicon FILE (lexicon=) to train a model on "
             "the data. Use --lexicon graphemes if there is no pronunciation dictionary."
         )
+    if compare is not None:
+        read_hand_labels(Path(compare))  # reports errors before the training
     work_dir = output / "training"
     log.info("%s", printable(f"training a model on {data} in {work_dir}"))
     trained = train(data, lexicon, work_dir, root=root, jobs=jobs, cluster=cluster, rebuild_changed=True, until="gmm")
@@ -381,6 +391,7 @@ def _align_with_own_model(
             lexicon=Path(lexicon),
             textgrid=textgrid,
             check=False,
+            compare=optional_path(compare),
             workers=workers,
         )
     for path in (work_dir / "stages" / "transcripts" / SCORES, work_dir / SUSPECTS):

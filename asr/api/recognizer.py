@@ -379,6 +379,7 @@ class Recognizer(Locked):
         root: str | os.PathLike[str] | None = None,
         lexicon: str | os.PathLike[str] | None = None,
         textgrid: bool = False,
+        compare: str | os.PathLike[str] | None = None,
         workers: Workers = _SERIAL,
     ) -> Outcome:
         """Align a Kaldi data directory like the command `asr align`, and write the same files.
@@ -392,6 +393,7 @@ class Recognizer(Locked):
             root=optional_path(root),
             lexicon=optional_path(lexicon),
             textgrid=textgrid,
+            compare=optional_path(compare),
             workers=workers,
         )
 

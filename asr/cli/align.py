@@ -46,8 +46,19 @@ def align(
         ),
     ] = None,
     textgrid: Annotated[
-        bool, typer.Option("--textgrid", help="Also write textgrid/RECORDING.TextGrid for Praat: tiers of words and phones.")
+        bool,
+        typer.Option("--textgrid", help="Also write textgrid/RECORDING.TextGrid for Praat: tiers of words and phones."),
     ] = False,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare",
+            metavar="PATH",
+            help="Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. Prints the distances between "
+            "the boundaries and writes compare.tsv.",
+            show_default=False,
+        ),
+    ] = None,
     root: Root = None,
     upsample: Upsample = False,
     jobs: Jobs = ALL_CORES,
@@ -61,7 +72,8 @@ def align(
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
     (one state number a frame). Also writes scores.tsv (how well every transcript fits its audio) and suspects.tsv
     (transcripts that are probably not of their audio); a line tells how well all of them fit. An utterance that
-    cannot be aligned is left out and listed, with the reason, in failed.tsv.
+    cannot be aligned is left out and listed, with the reason, in failed.tsv. Words without a pronunciation are aligned
+    as the phone spn and counted in unknown-words.tsv.
 
     \b
     Examples:
@@ -90,6 +102,7 @@ def align(
         root=root,
         lexicon=lexicon,
         textgrid=textgrid,
+        compare=compare,
         upsample=upsample,
         jobs=jobs,
         cluster=cluster,

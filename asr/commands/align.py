@@ -13,6 +13,8 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.alignment_check import check_segments
+from asr.alignment.boundary_comparison import COMPARISON, read_hand_labels
+from asr.alignment.boundary_comparison import compare as compare_boundaries
 from asr.alignment.ctm import ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
@@ -62,6 +64,7 @@ def align(
     lexicon: Path | None = None,
     textgrid: bool = False,
     check: bool = True,
+    compare: Path | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/RECORDING.TextGrid`.
@@ -73,8 +76,12 @@ def align(
     Words without a pronunciation align with the phone `spn` (`asr.alignment.unknown_words`), and
     `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
 
+    `compare` is a file or folder of hand labels (`asr.alignment.boundary_comparison`): the log has the distances of the
+    word boundaries, and `out/compare.tsv` a table.
+
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """
+    hand_labels = None if compare is None else read_hand_labels(compare)
     given = corpus_for(model, data, root)
     pronunciations = _pronunciations(model, lexicon, given)
     pronunciations.require_phones(model.hmm.topology.phones)
@@ -107,10 +114,14 @@ def align(
         )
 
     _write_alignment(out, aligned, seconds)
+    of = {utterance.id: utterance for utterance in corpus.utterances}
+    rows = [AlignedUtterance(of[name], one.words, one.phones, seconds[name]) for name, one in aligned.items()]
     if textgrid:
-        of = {utterance.id: utterance for utterance in corpus.utterances}
-        rows = (AlignedUtterance(of[name], one.words, one.phones, seconds[name]) for name, one in aligned.items())
         write_textgrids(out / "textgrid", rows)
+    if hand_labels is not None:
+        comparison = compare_boundaries(hand_labels, rows)
+        comparison.write(out / COMPARISON)
+        log.info("%s", printable(f"{hand_labels.path}: {comparison}"))
     write_unknown_words(out / UNKNOWN_WORDS, unknown)
     if unknown:
         log.warning("%s", printable(f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}"))
