@@ -55,14 +55,14 @@ class BoundaryComparison:
 
     def write(self, path: Path) -> None:
         """Write a table with a row for starts, ends, and both."""
-        header = ("boundary", "matched", "labeled", "mean_ms", "median_ms", *(f"within_{n}_ms" for n in LIMITS))
+        header = ["boundary", "matched", "labeled", "mean_ms", "median_ms", *(f"within_{n}_ms" for n in LIMITS)]
         rows = [header]
         for name, columns in (("start", [0]), ("end", [1]), ("both", [0, 1])):
             milliseconds = 1000.0 * np.abs(self.differences[:, columns])
-            row = (name, str(len(self.differences)), str(self.n_labeled))
+            row = [name, str(len(self.differences)), str(self.n_labeled)]
             if milliseconds.size:
-                shares = (f"{_share(milliseconds, limit):.1f}" for limit in LIMITS)
-                row = (*row, f"{milliseconds.mean():.1f}", f"{np.median(milliseconds):.1f}", *shares)
+                row += [f"{milliseconds.mean():.1f}", f"{np.median(milliseconds):.1f}"]
+                row += [f"{_share(milliseconds, limit):.1f}" for limit in LIMITS]
             rows.append(row)
         with atomic_write(path) as temporary:
             temporary.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
@@ -141,9 +141,9 @@ def _pairs(
     for path, recording in recording_names(list(of_audio)).items():
         same_stem = stems.get(path.stem, [])
         chosen = recording if recording in labels.of_recording else same_stem[0] if len(same_stem) == 1 else None
-        for speaker, words in labels.of_recording.get(chosen or "", {}).items():
+        for speaker, by_hand in labels.of_recording.get(chosen or "", {}).items():
             own = [one for one in of_audio[path] if speaker in ("", one.utterance.speaker)]
-            yield words, [word for one in own for word in one.intervals(one.words)]
+            yield by_hand, [word for one in own for word in one.intervals(one.words)]
 
 
 def _matched(by_hand: Iterable[Interval], aligned: Iterable[Interval]) -> Iterator[tuple[float, float]]:

@@ -44,6 +44,7 @@ from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.spelled_words import trained_phones
+from asr.recognition.vocabulary import other_case
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress
 from asr.training.dataset import trainable
@@ -86,6 +87,7 @@ def align(
     pronunciations = _pronunciations(model, lexicon, given)
     pronunciations.require_phones(model.hmm.topology.phones)
     unknown = unknown_words((utterance.words or () for utterance in given.utterances), pronunciations)
+    hint = other_case(unknown, pronunciations)
     if unknown:
         pronunciations = with_unknown_words(pronunciations, unknown, unknown_phone(model.hmm.topology))
         model = replace(model, hmm=with_unknown_phone(model.hmm))
@@ -124,7 +126,8 @@ def align(
         log.info("%s", printable(f"{hand_labels.path}: {comparison}"))
     write_unknown_words(out / UNKNOWN_WORDS, unknown)
     if unknown:
-        log.warning("%s", printable(f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}"))
+        line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
+        log.warning("%s", printable(line))
     shift = model.front_end.config.shift_ms / 1000.0
     _tell_of_times({name: _known(times, unknown) for name, times in aligned.items()}, table, seconds, topology, shift)
     if not check:

@@ -106,7 +106,7 @@ def with_spelled_words(lexicon: Lexicon, words: Iterable[str], phones: Collectio
 
 def _divided(letter: str) -> Pronunciation:
     """Return the base character and the marks of a letter; the phone of a mark has a dotted circle as its base."""
-    base, *marks = normalize("NFD", letter)
+    base, *marks = list(normalize("NFD", letter))
     if base == _CIRCLE:
         return tuple(_CIRCLE + mark for mark in marks)
     return (base, *(_CIRCLE + mark for mark in marks))

@@ -1,5 +1,6 @@
 """Pronunciations of a grammar's new words, for models whose phones are letters (`asr.lexicon.graphemes`)."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,11 +43,11 @@ def spelled(model: SpeechModel, word: str) -> Pronunciation:
 def _words(choice: GrammarChoice) -> Iterable[str]:
     if isinstance(choice, Grammar):
         return choice.words
-    if choice is None or choice in ("loop", "one") or isinstance(choice, int) or is_number(choice):
-        return ()
-    if not isinstance(choice, str) and isinstance(choice, tuple):
+    if isinstance(choice, tuple):  # sentences
         return (word for sentence in choice for word in sentence)
-    path = Path(str(choice))
+    if not isinstance(choice, str | os.PathLike) or choice in ("loop", "one") or is_number(choice):
+        return ()
+    path = Path(choice)
     if not is_file(path):
         return ()  # reported when the grammar is read
     try:

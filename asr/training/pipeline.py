@@ -124,9 +124,8 @@ def train(
         arpa = _write_grammar(context, dataset)
         mixtures = train_aligner(context, "gmm", dataset)
         models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features))
-        models.save_untuned(mixtures.largest, inputs.config.gmm_search, replaced=not run.is_done("tuning-search"))
         if until == "gmm":
-            _report_mixtures(context, dataset, mixtures)
+            _finish_mixtures(context, dataset, mixtures, models)
         else:
             _train_hybrid(context, dataset, mixtures, models)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
@@ -134,8 +133,10 @@ def train(
     return Outcome(len(dataset.static) - len(mixtures.failed), problems)
 
 
-def _report_mixtures(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> None:
-    """Check the transcripts and write the report of mixtures without a hybrid."""
+def _finish_mixtures(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles") -> None:
+    """Write the mixtures, unless their search is tuned already; check the transcripts, and write the report."""
+    if not context.run.is_done("tuning-search"):
+        models.save("gmm", mixtures.largest, _TunedSearches({"gmm": context.config.gmm_search}))
     check = find_suspects(context, "transcripts", dataset, mixtures)
     report_run(context, dataset, mixtures, None, {"gmm": context.config.gmm_search}, {}, check)
     log.info("written to %s: gmm.safetensors (mixtures), report.html", context.run.directory)
@@ -144,6 +145,7 @@ def _report_mixtures(context: TrainingContext, dataset: Dataset, mixtures: Align
 def _train_hybrid(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles") -> None:
     """Tune the search, train the hybrid, and write both models and the report."""
     config = context.config
+    models.save_untuned(mixtures.largest, config.gmm_search)
     tuned = _tune(context, dataset)
     models.save("gmm", mixtures.largest, tuned)
     check = find_suspects(context, "transcripts", dataset, mixtures)
@@ -246,9 +248,9 @@ class _ModelFiles:
         save_model(self.work_dir / f"{name}.safetensors", model)
         return model
 
-    def save_untuned(self, trained: TrainedSystem, search: SearchSettings, *, replaced: bool) -> None:
-        """Write the mixtures before tuning; unless `replaced`, an existing file stays because it may be tuned."""
-        if replaced or not exists(self.work_dir / "gmm.safetensors"):
+    def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:
+        """Write the mixtures before tuning, unless the file exists because it may be tuned already."""
+        if not exists(self.work_dir / "gmm.safetensors"):
             self.save("gmm", trained, _TunedSearches({"gmm": search}))
             log.info(
                 "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "

@@ -122,3 +122,28 @@ def test_align_of_a_corpus_with_changed_transcripts_trains_again(tiny_corpus, tm
     (data / "text").write_text("".join([f"{lines[0].split()[0]} NO WISE\n", *lines[1:]]))
     assert package.align(None, data, out, lexicon="graphemes", root=tiny_corpus, jobs=1).n_done == len(lines)
     assert (out / "training" / "gmm.safetensors").read_bytes() != first
+
+
+def test_unknown_words_align_with_states_in_context_and_speaker_transforms(toy_corpus, tmp_path, asr):
+    settings, run = tmp_path / "settings.toml", tmp_path / "run"
+    settings.write_text(
+        'context = 3\ntied_states = 30\nfeatures = {sample_rate = 8000}\nspeakers = {maps = "fmllr"}\n'
+        "gmm = {mixtures = [1], iterations = [4]}\ntied_gmm = {mixtures = [1], iterations = [4]}\n"
+    )
+    command = ["train", "--data", toy_corpus / "train", "--lexicon", "graphemes", "--work-dir", run, "--until", "gmm"]
+    status, out, _ = asr(*command, "--config", settings, "-j", 1)
+    assert (status, out) == (0, f"{run / 'gmm.safetensors'}\n")
+    model = load_model(run / "gmm.safetensors")
+    assert model.speakers is not None
+    assert model.hmm.topology.tying is not None
+    data = tmp_path / "data"
+    shutil.copytree(toy_corpus / "test", data)
+    (data / "text").write_text((data / "text").read_text().replace("SEVEN", "7"))
+    outcome = package.align(model_of(run), data, tmp_path / "out", root=toy_corpus, jobs=1)
+    assert outcome.n_done == 10
+    assert (tmp_path / "out" / "unknown-words.tsv").read_text().startswith("word\tcount\n7\t")
+    assert {"7", "ONE"} <= {row.label for row in read_ctm(tmp_path / "out" / "words.ctm")}
+
+
+def model_of(run: Path) -> Recognizer:
+    return Recognizer.load(run / "gmm.safetensors")
