@@ -73,7 +73,7 @@ def _share(milliseconds: np.ndarray, limit: int) -> float:
 
 
 def read_hand_labels(path: Path) -> HandLabels:
-    """Read a TextGrid, all TextGrids below a folder, or a CTM file; CorpusError if there are no words."""
+    """Read a TextGrid, all TextGrids below a folder, or a CTM file; CorpusError if no word is found."""
     if not exists(path):
         raise CorpusError(f"{path}: not found. Expected a TextGrid, a folder of TextGrids, or a CTM file.")
     of_recording: dict[str, dict[str, list[Interval]]] = {}

@@ -2,7 +2,7 @@
 
 The score of `spn` in a frame is the log of the mean likelihood of all speech states, the background model of speaker
 verification (Reynolds, Quatieri and Dunn 2000). So it needs no training. A known word whose states fit better than the
-average of all speech keeps its frames; silence is no part of the mean, so pauses remain pauses.
+average of all speech keeps its frames. The mean excludes silence, so pauses remain pauses.
 """
 
 from collections import Counter

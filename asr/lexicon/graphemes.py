@@ -1,7 +1,7 @@
 """Lexicons without a dictionary: the words of the transcripts, with one phone per letter.
 
 A letter is a base character with its combining marks (a grapheme cluster), without letter case. Zero-width joiners,
-apostrophes and hyphens are no phones. A word with a digit or another symbol gets no pronunciation.
+apostrophes and hyphens are ignored. A word with a digit or another symbol gets no pronunciation.
 
 A letter with marks that occurs fewer than `MIN_OCCURRENCES` times in the transcripts is divided: the base character and
 each mark are phones of their own. So rare letters share the phones of frequent ones. The name of a mark's phone begins
@@ -19,7 +19,7 @@ from asr.util.errors import LexiconError
 from asr.util.unicode_text import nfc
 
 GRAPHEMES = "graphemes"
-"""Name of this lexicon in the place of a file."""
+"""Name of this lexicon, given instead of a file."""
 MIN_OCCURRENCES = 20
 """Occurrences from which a letter with marks is a phone of its own; at 3 states, some 60 frames per state."""
 _JOINERS = "\u200c\u200d"
@@ -59,7 +59,7 @@ def letters(word: str) -> tuple[str, ...] | None:
 def grapheme_lexicon(transcripts: Iterable[Sequence[str]]) -> Lexicon:
     """Return the lexicon of all words of the transcripts that have only letters.
 
-    Raises LexiconError if there is none.
+    Raises LexiconError if no word has only letters.
     """
     n_times = Counter(word for words in transcripts for word in words)
     spelled = {word: found for word in n_times if (found := letters(word)) is not None}
@@ -80,7 +80,7 @@ def grapheme_lexicon(transcripts: Iterable[Sequence[str]]) -> Lexicon:
 def spell(word: str, phones: Collection[str]) -> Pronunciation | None:
     """Return the pronunciation of a new word from its letters; None if a letter is not among the phones.
 
-    A letter with marks that is no phone is divided into base character and marks.
+    Unless a letter with marks is a phone, it is divided into base character and marks.
     """
     found = letters(word)
     if found is None:

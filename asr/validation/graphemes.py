@@ -1,4 +1,4 @@
-"""The lexicon of graphemes in place of a pronunciation dictionary, for the checks of a corpus."""
+"""The lexicon of graphemes, in the form that the checks of a corpus need."""
 
 from pathlib import Path
 
