@@ -23,16 +23,6 @@ from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_riva
 from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
-from asr.alignment.unknown_words import (
-    UNKNOWN_WORDS,
-    known_states,
-    unknown_line,
-    unknown_phone,
-    unknown_words,
-    with_unknown_phone,
-    with_unknown_words,
-    write_unknown_words,
-)
 from asr.commands.decode import corpus_for, static_frames
 from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
@@ -44,6 +34,16 @@ from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.spelled_words import trained_phones
+from asr.recognition.unknown_words import (
+    UNKNOWN_WORDS,
+    known_states,
+    unknown_line,
+    unknown_phone,
+    unknown_words,
+    with_unknown_phone,
+    with_unknown_words,
+    write_unknown_words,
+)
 from asr.recognition.vocabulary import other_case
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress
@@ -74,7 +74,7 @@ def align(
     corpus, speakers and utterances whose transcripts probably do not match the audio; the log has a summary. Without
     `check`, the two files are not written.
 
-    Words without a pronunciation align with the phone `spn` (`asr.alignment.unknown_words`), and
+    Words without a pronunciation align with the phone `spn` (`asr.recognition.unknown_words`), and
     `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
 
     `compare` is a file or folder of hand labels (`asr.alignment.boundary_comparison`): the log has the distances of the

@@ -15,12 +15,12 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
 from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, as_they_are
 from asr.alignment.batch_alignment import align_table
-from asr.alignment.unknown_words import known_states, with_unknown_phone
 from asr.decode.path_segments import frame_states
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.search import BATCH_FRAMES, search_path
+from asr.recognition.unknown_words import known_states, with_unknown_phone
 from asr.util.errors import ConfigError, attempt
 from discriminants.logistic.affine_transform import AffineTransform
 from discriminants.parallel.threads import in_threads

@@ -5,7 +5,10 @@ import numpy as np
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.forced_alignment import Alignment, align_utterance
 from asr.alignment.transcript_graph import transcript_graph
-from asr.alignment.unknown_words import (
+from asr.decode.path_segments import frame_states, phone_segments, word_segments
+from asr.hmm.topology import Topology, uniform_self_loops
+from asr.lexicon import Lexicon
+from asr.recognition.unknown_words import (
     known_states,
     unknown_phone,
     unknown_words,
@@ -13,9 +16,6 @@ from asr.alignment.unknown_words import (
     with_unknown_words,
     write_unknown_words,
 )
-from asr.decode.path_segments import frame_states, phone_segments, word_segments
-from asr.hmm.topology import Topology, uniform_self_loops
-from asr.lexicon import Lexicon
 from tests.hmm.random_tying import random_tying
 
 LEXICON = Lexicon({"ab": (("a", "b"),), "c": (("c",),)})
