@@ -34,13 +34,14 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
+from asr.lexicon.graphemes import with_spelled_words
 from asr.recognition.confidence import tell_what_they_promise
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.lattice_outputs import LatticeOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
 from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
-from asr.recognition.spelled_words import spelled, spelled_lexicon
+from asr.recognition.spelled_words import spelled, spelled_lexicon, trained_phones
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
 from asr.util.errors import AlignmentError, ConfigError
@@ -369,7 +370,9 @@ class Recognizer(Locked):
         transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
         if not transcript:
             raise AlignmentError("there are no words to align; give what was said")
-        return emit_warnings(align_audio(audio, transcript, rate, self._of_audio()))
+        model = self._of_audio()
+        model = replace(model, lexicon=with_spelled_words(model.lexicon, transcript, trained_phones(model)))
+        return emit_warnings(align_audio(audio, transcript, rate, model))
 
     def align_directory(
         self,

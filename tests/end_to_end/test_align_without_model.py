@@ -77,6 +77,12 @@ def test_model_of_graphemes_spells_the_words_of_sentences(model):
     assert "wine" not in recognizer.words
 
 
+def test_model_of_graphemes_aligns_new_words(model, toy_corpus):
+    name, *words = (toy_corpus / "train" / "text").read_text().splitlines()[0].split()
+    audio = toy_corpus / "audio" / "train" / f"{name}.wav"
+    assert [word.word for word in Recognizer.load(model).align(audio, [*words[:-1], "noon"]).words][-1] == "noon"
+
+
 def test_grammar_files_may_have_words_that_the_letters_spell(model, tmp_path):
     (tmp_path / "sentences.txt").write_text("NOON ONE\nSEVEN\n")
     recognizer = Recognizer.load(model, grammar=tmp_path / "sentences.txt")
