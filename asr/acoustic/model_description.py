@@ -25,6 +25,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "states": topology.n_states,
         "context": "none: a phone has the same states everywhere" if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
+        **({"pronunciations": "letters of the words"} if metadata.graphemes else {}),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),

@@ -104,6 +104,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         "source": model.source,
         "arpa": model.arpa,
     }
+    if model.lexicon.graphemes:
+        metadata["graphemes"] = True
     if model.untrained:
         metadata["untrained"] = list(model.untrained)
     if model.trained_on is not None:
@@ -195,6 +197,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     lexicon = Lexicon(
         {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()},
         "the model's lexicon",
+        graphemes=metadata.graphemes,
     )
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:

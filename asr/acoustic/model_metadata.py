@@ -141,6 +141,8 @@ class ModelMetadata(HybridParts):
     """See `FrontEnd.from_arrays`."""
     lexicon: dict[str, list[list[str]]]
     lexicon_digest: str
+    graphemes: bool = False
+    """Whether the phones are letters (`asr.lexicon.graphemes`); absent if not."""
     search: dict[str, Any]
     source: Literal["audio", "archive"]
     arpa: str | None

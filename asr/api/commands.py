@@ -4,15 +4,19 @@ Paths are strings or `pathlib` paths. `jobs` is the number of cores on this mach
 address of a dask scheduler whose workers are used instead. Results do not depend on either.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
-from asr.acoustic.model_file import describe_model
+from asr.acoustic.model_file import describe_model, load_model
+from asr.alignment.boundary_comparison import read_hand_labels
+from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
 from asr.api.recognizer import Recognizer, RecognizerOptions
+from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
 from asr.commands.combine import combine as combine_results
 from asr.commands.features import extract_features as write_features
@@ -27,9 +31,12 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig
 from asr.training.input_checks import check_inputs
 from asr.training.pipeline import train as train_models
-from asr.util.errors import CorpusError, printable
+from asr.util.errors import ConfigError, CorpusError, printable
+from asr.util.files import atomic_write
 from asr.util.unicode_text import nfc
 from asr.validation import Report
+
+log = logging.getLogger(__name__)
 
 StrPath: TypeAlias = str | os.PathLike[str]
 Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
@@ -45,7 +52,8 @@ class TrainedModel:
     Attributes
     ----------
     model, baseline, grammar, work_dir : Path
-        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory.
+        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory. With
+        `until="gmm"`, `model` is the file of the mixtures.
     outcome : Outcome
         Number of training utterances (`n_done`), and unusable utterances with reasons (`failures`).
     """
@@ -76,6 +84,7 @@ def train(
     cluster: str | None = None,
     rebuild_changed: bool = False,
     check_samples: bool = True,
+    until: Literal["gmm", "hybrid"] = "hybrid",
 ) -> TrainedModel:
     """Train mixtures and a hybrid on a Kaldi data directory, like the command `asr train`.
 
@@ -86,6 +95,8 @@ def train(
 
     Parameters
     ----------
+    lexicon : path, or "graphemes"
+        Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter.
     output : path
         Work directory for stages and models.
     strip_stress : bool, optional
@@ -96,6 +107,9 @@ def train(
         Whether to rebuild stages in `output` that depend on changed settings or data.
     check_samples : bool
         Whether to read and check all audio before the first stage.
+    until : "gmm" or "hybrid"
+        Last model of the training. "gmm" ends after the Gaussian mixtures, which is enough to align. The same call
+        with "hybrid" continues from there.
     """
     work_dir = Path(output)
     with open_workers(jobs, cluster) as workers:
@@ -111,9 +125,10 @@ def train(
             workers=workers,
             rebuild_changed=rebuild_changed,
             check_samples=check_samples,
+            until=until,
         )
     return TrainedModel(
-        work_dir / "model.safetensors",
+        work_dir / ("gmm.safetensors" if until == "gmm" else "model.safetensors"),
         work_dir / "gmm.safetensors",
         work_dir / "grammar.arpa",
         work_dir,
@@ -156,12 +171,13 @@ def tune(
 
 @checked
 def align(
-    model: StrPath | Recognizer,
+    model: StrPath | Recognizer | None,
     data: StrPath,
     output: StrPath,
     *,
     lexicon: StrPath | None = None,
     textgrid: bool = False,
+    compare: StrPath | None = None,
     upsample: bool = False,
     root: StrPath | None = None,
     jobs: int = ALL_CORES,
@@ -173,10 +189,28 @@ def align(
     single utterance without files, use `Recognizer.align`.
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
+
+    Parameters
+    ----------
+    model : path, Recognizer or None
+        None: Gaussian mixtures are trained on the very data, in `output/training`. The same call resumes an interrupted
+        training; stages that depend on changed data are made again.
+    lexicon : path, or "graphemes"
+        Pronunciations, by default those of the model. Without a model they are needed. "graphemes": a phone for each
+        letter.
+    textgrid : bool
+        Whether to write a TextGrid for each recording.
+    compare : path, optional
+        Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. The log has the distances between the
+        boundaries, and `output/compare.tsv` a table.
     """
+    if model is None:
+        return _align_with_own_model(Path(data), Path(output), lexicon, textgrid, compare, root, jobs, cluster)
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
-        return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
+        return recognizer.align_directory(
+            data, output, root=root, lexicon=lexicon, textgrid=textgrid, compare=compare, workers=workers
+        )
 
 
 @checked
@@ -322,6 +356,48 @@ def score(
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
     """Describe a model or model file, like the command `asr info`; ModelFormatError if the file is damaged."""
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
+
+
+def _align_with_own_model(
+    data: Path,
+    output: Path,
+    lexicon: StrPath | None,
+    textgrid: bool,
+    compare: StrPath | None,
+    root: StrPath | None,
+    jobs: int,
+    cluster: str | None,
+) -> Outcome:
+    """Train mixtures on the data, align it with them, and copy the scores of the transcripts from the training.
+
+    The training scores each transcript with models that were trained without it; the final model fits all of them.
+    """
+    if lexicon is None:
+        raise ConfigError(
+            "no model and no lexicon. Expected --model FILE (model=), or --lexicon FILE (lexicon=) to train a model on "
+            "the data. Use --lexicon graphemes if there is no pronunciation dictionary."
+        )
+    if compare is not None:
+        read_hand_labels(Path(compare))  # reports errors before the training
+    work_dir = output / "training"
+    log.info("%s", printable(f"training a model on {data} in {work_dir}"))
+    trained = train(data, lexicon, work_dir, root=root, jobs=jobs, cluster=cluster, rebuild_changed=True, until="gmm")
+    with open_workers(jobs, cluster) as workers:
+        outcome = align_data(
+            load_model(trained.model),
+            data,
+            output,
+            root=optional_path(root),
+            lexicon=Path(lexicon),
+            textgrid=textgrid,
+            check=False,
+            compare=optional_path(compare),
+            workers=workers,
+        )
+    for path in (work_dir / "stages" / "transcripts" / SCORES, work_dir / SUSPECTS):
+        with atomic_write(output / path.name) as temporary:
+            temporary.write_bytes(path.read_bytes())
+    return outcome
 
 
 def _settings(config: Settings) -> TrainingConfig | Path | Mapping[str, Any] | None:

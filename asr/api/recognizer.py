@@ -34,12 +34,14 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
+from asr.lexicon.graphemes import with_spelled_words
 from asr.recognition.confidence import tell_what_they_promise
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.lattice_outputs import LatticeOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
 from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
+from asr.recognition.spelled_words import spelled, spelled_lexicon, trained_phones
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
 from asr.util.errors import AlignmentError, ConfigError
@@ -368,7 +370,9 @@ class Recognizer(Locked):
         transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
         if not transcript:
             raise AlignmentError("there are no words to align; give what was said")
-        return emit_warnings(align_audio(audio, transcript, rate, self._of_audio()))
+        model = self._of_audio()
+        model = replace(model, lexicon=with_spelled_words(model.lexicon, transcript, trained_phones(model)))
+        return emit_warnings(align_audio(audio, transcript, rate, model))
 
     def align_directory(
         self,
@@ -378,6 +382,7 @@ class Recognizer(Locked):
         root: str | os.PathLike[str] | None = None,
         lexicon: str | os.PathLike[str] | None = None,
         textgrid: bool = False,
+        compare: str | os.PathLike[str] | None = None,
         workers: Workers = _SERIAL,
     ) -> Outcome:
         """Align a Kaldi data directory like the command `asr align`, and write the same files.
@@ -391,6 +396,7 @@ class Recognizer(Locked):
             root=optional_path(root),
             lexicon=optional_path(lexicon),
             textgrid=textgrid,
+            compare=optional_path(compare),
             workers=workers,
         )
 
@@ -425,7 +431,7 @@ class Recognizer(Locked):
             other._choice, other._grammar, other._graph = self._choice, self._grammar, self._graph
         return other
 
-    def add_word(self, word: str, pronunciation: str | Sequence[str]) -> None:
+    def add_word(self, word: str, pronunciation: str | Sequence[str] | None = None) -> None:
         """Add a pronunciation of a new or known word; the model file is not changed.
 
         The word can be recognized if the grammar contains it: "loop" and "one" at once, sentences that use it, and the
@@ -436,7 +442,8 @@ class Recognizer(Locked):
         word : str
             Without white space.
         pronunciation : str or sequence of str
-            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; unknown stress digits are removed.
+            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; unknown stress digits are removed. None: the
+            letters of the word, for models that were trained with `lexicon="graphemes"`.
 
         Raises
         ------
@@ -445,10 +452,12 @@ class Recognizer(Locked):
         """
         word = nfc(word)
         require_word(word, allow_oov_phones=self._allow_untrained)
-        phones = phones_of(word, pronunciation, self.phones)
+        phones = spelled(self._model, word) if pronunciation is None else phones_of(word, pronunciation, self.phones)
         with self._lock:
             variants = (*self._model.lexicon.pronunciations.get(word, ()), phones)
-            lexicon = Lexicon({**self._model.lexicon.pronunciations, word: variants}, self._model.lexicon.source)
+            lexicon = replace(
+                self._model.lexicon, pronunciations={**self._model.lexicon.pronunciations, word: variants}
+            )
             if word not in self._model.lexicon:
                 self._added |= {word}
             self._model = replace(self._model, lexicon=lexicon)
@@ -482,7 +491,7 @@ class Recognizer(Locked):
     def _vocabulary(self) -> Lexicon:
         if self._recognizable is None:
             self._recognizable = recognizable(self._model, allow_oov_phones=self._allow_untrained)
-        return self._recognizable
+        return spelled_lexicon(self._model, self._recognizable, self._choice)
 
     def _of_audio(self) -> SpeechModel:
         if self._model.source == "archive":

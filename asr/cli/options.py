@@ -9,7 +9,15 @@ from typing import Annotated
 import typer
 
 from asr.runs.cores import ALL_CORES as ALL_CORES
-from asr.util.errors import MODEL_NEEDED, AsrError, ConfigError, CorpusError, GrammarError, ModelFormatError
+from asr.util.errors import (
+    MODEL_NEEDED,
+    AsrError,
+    ConfigError,
+    CorpusError,
+    GrammarError,
+    LexiconError,
+    ModelFormatError,
+)
 from discriminants.util.paths import exists, is_dir, is_file
 
 _LISTS = "Kaldi data directory: a folder with the lists wav.scp (or feats.scp), utt2spk and text"
@@ -45,6 +53,16 @@ Config = Annotated[
 ]
 
 
+Lexicon = Annotated[
+    Path,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE|graphemes",
+        help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; or 'graphemes': the words of the "
+        "transcripts with a phone for each letter.",
+        show_default=False,
+    ),
+]
 Upsample = Annotated[
     bool,
     typer.Option(
@@ -120,6 +138,12 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
         return
     found = "is a directory" if is_dir(path) else "is no regular file" if exists(path) else "does not exist"
     raise error(f"{option}: '{path}' {found}; a file is needed")
+
+
+def require_lexicon(path: Path | None) -> None:
+    """Raise LexiconError unless `path` is None, "graphemes" (see `asr.lexicon.graphemes`) or a file."""
+    if path != Path("graphemes"):
+        require_file(path, "--lexicon", LexiconError)
 
 
 def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:

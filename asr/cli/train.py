@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,24 +12,16 @@ from asr.cli.options import (
     Config,
     Data,
     Jobs,
+    Lexicon,
     Root,
     StripStress,
     require_corpus,
     require_directory,
     require_file,
+    require_lexicon,
 )
-from asr.util.errors import LexiconError
 from asr.util.memory_errors import require_address_space
 
-Lexicon = Annotated[
-    Path,
-    typer.Option(
-        "--lexicon",
-        metavar="FILE",
-        help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
-        show_default=False,
-    ),
-]
 WorkDir = Annotated[
     Path,
     typer.Option(
@@ -65,6 +57,10 @@ RebuildChanged = Annotated[
         "what depends on the changes is deleted and made again.",
     ),
 ]
+Until = Annotated[
+    Literal["gmm", "hybrid"],
+    typer.Option("--until", help="Last model of the training: 'gmm' ends after the Gaussian mixtures."),
+]
 NoValidate = Annotated[
     bool,
     typer.Option(
@@ -88,6 +84,7 @@ def train(
     cluster: Cluster = None,
     rebuild_changed: RebuildChanged = False,
     no_validate: NoValidate = False,
+    until: Until = "hybrid",
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
@@ -109,9 +106,10 @@ def train(
     Examples:
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/mine
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/wide --config wide.toml -j 2
+      asr train --data data/train --lexicon graphemes --work-dir runs/letters --until gmm
     """
     require_corpus(data, "--data")
-    require_file(lexicon, "--lexicon", LexiconError)
+    require_lexicon(lexicon)
     require_directory(root, "--root")
     require_file(config, "--config")
 
@@ -134,6 +132,7 @@ def train(
         cluster=cluster,
         rebuild_changed=rebuild_changed,
         check_samples=not no_validate,
+        until=until,
     )
     typer.echo(trained.model)
     report_failures(trained.outcome, work_dir)

@@ -11,26 +11,19 @@ from asr.cli.options import (
     Config,
     Data,
     Jobs,
+    Lexicon,
     Root,
     StripStress,
     require_corpus,
     require_directory,
     require_file,
+    require_lexicon,
 )
-from asr.util.errors import LexiconError
 
 
 def validate(
     data: Data,
-    lexicon: Annotated[
-        Path,
-        typer.Option(
-            "--lexicon",
-            metavar="FILE",
-            help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
-            show_default=False,
-        ),
-    ],
+    lexicon: Lexicon,
     config: Config = None,
     strip_stress: StripStress = None,
     root: Root = None,
@@ -62,7 +55,7 @@ def validate(
     """
     tests = test or []
     require_corpus(data, "--data")
-    require_file(lexicon, "--lexicon", LexiconError)
+    require_lexicon(lexicon)
     require_file(config, "--config")
     require_directory(root, "--root")
     for path in tests:

@@ -2,8 +2,9 @@
 
 import logging
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -12,27 +13,42 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.alignment_check import check_segments
+from asr.alignment.boundary_comparison import COMPARISON, read_hand_labels
+from asr.alignment.boundary_comparison import compare as compare_boundaries
 from asr.alignment.ctm import ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
 from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
-from asr.alignment.textgrid import write_textgrid
+from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
 from asr.commands.decode import corpus_for, static_frames
-from asr.corpus.data_directory import Problem
+from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
+from asr.recognition.spelled_words import trained_phones
+from asr.recognition.unknown_words import (
+    UNKNOWN_WORDS,
+    known_states,
+    unknown_line,
+    unknown_phone,
+    unknown_words,
+    with_unknown_phone,
+    with_unknown_words,
+    write_unknown_words,
+)
+from asr.recognition.vocabulary import other_case
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress
 from asr.training.dataset import trainable
-from asr.util.errors import AlignmentError, Fault, attempt, printable
+from asr.util.errors import AlignmentError, Fault, LexiconError, attempt, printable
 from asr.util.files import atomic_write
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -48,19 +64,34 @@ def align(
     root: Path | None = None,
     lexicon: Path | None = None,
     textgrid: bool = False,
+    check: bool = True,
+    compare: Path | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
-    """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
+    """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/RECORDING.TextGrid`.
 
     `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`). `out/suspects.tsv` lists the
-    corpus, speakers and utterances whose transcripts probably do not match the audio; the log has a summary.
+    corpus, speakers and utterances whose transcripts probably do not match the audio; the log has a summary. Without
+    `check`, the two files are not written.
+
+    Words without a pronunciation align with the phone `spn` (`asr.recognition.unknown_words`), and
+    `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
+
+    `compare` is a file or folder of hand labels (`asr.alignment.boundary_comparison`): the log has the distances of the
+    word boundaries, and `out/compare.tsv` a table.
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """
-    topology = model.hmm.topology
-    pronunciations = model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
-    pronunciations.require_phones(topology.phones)
+    hand_labels = None if compare is None else read_hand_labels(compare)
     given = corpus_for(model, data, root)
+    pronunciations = _pronunciations(model, lexicon, given)
+    pronunciations.require_phones(model.hmm.topology.phones)
+    unknown = unknown_words((utterance.words or () for utterance in given.utterances), pronunciations)
+    hint = other_case(unknown, pronunciations)
+    if unknown:
+        pronunciations = with_unknown_words(pronunciations, unknown, unknown_phone(model.hmm.topology))
+        model = replace(model, hmm=with_unknown_phone(model.hmm))
+    topology = model.hmm.topology
     with accounted(given.listed, (), out):
         corpus, problems = trainable(given, pronunciations)
     with accounted(given.listed, problems, out):
@@ -76,7 +107,7 @@ def align(
         maps = aligned_maps(model, static, graphs, workers=workers)
         table = frames_of(model, static, maps)
     workers = in_threads(workers)
-    aligned, faults = _aligned(model, table, words, pronunciations, workers)
+    aligned, faults = _aligned(model, table, words, pronunciations, workers, check=check)
     problems += faults
     account(given.listed, aligned, problems, out)
     if not aligned:
@@ -84,7 +115,23 @@ def align(
             f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
         )
 
-    _write_alignment(out, aligned, seconds, textgrid=textgrid)
+    _write_alignment(out, aligned, seconds)
+    of = {utterance.id: utterance for utterance in corpus.utterances}
+    rows = [AlignedUtterance(of[name], one.words, one.phones, seconds[name]) for name, one in aligned.items()]
+    if textgrid:
+        write_textgrids(out / "textgrid", rows)
+    if hand_labels is not None:
+        comparison = compare_boundaries(hand_labels, rows)
+        comparison.write(out / COMPARISON)
+        log.info("%s", printable(f"{hand_labels.path}: {comparison}"))
+    write_unknown_words(out / UNKNOWN_WORDS, unknown)
+    if unknown:
+        line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
+        log.warning("%s", printable(line))
+    shift = model.front_end.config.shift_ms / 1000.0
+    _tell_of_times({name: _known(times, unknown) for name, times in aligned.items()}, table, seconds, topology, shift)
+    if not check:
+        return Outcome(len(aligned), problems)
 
     def score(names_and_rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
         needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
@@ -99,30 +146,35 @@ def align(
             workers=workers,
         )
 
-    check = check_transcripts(
-        {name: times.fit for name, times in aligned.items()},
+    found = check_transcripts(
+        {name: times.fit for name, times in aligned.items() if times.fit is not None},
         score,
         {name: words[name] for name in aligned},
         dict(zip(static.ids, static.speakers, strict=True)),
         dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
     )
-    _tell_of_times(aligned, table, seconds, topology, model.front_end.config.shift_ms / 1000.0)
-    write_scores(out / SCORES, check)
-    write_suspects(out / SUSPECTS, check.suspects, words)
-    tell(check, out / SUSPECTS)
+    write_scores(out / SCORES, found)
+    write_suspects(out / SUSPECTS, found.suspects, words)
+    tell(found, out / SUSPECTS)
     return Outcome(len(aligned), problems)
 
 
 def _aligned(
-    model: SpeechModel, table: FrameTable, words: Mapping[str, tuple[str, ...]], lexicon: Lexicon, workers: Workers
+    model: SpeechModel,
+    table: FrameTable,
+    words: Mapping[str, tuple[str, ...]],
+    lexicon: Lexicon,
+    workers: Workers,
+    *,
+    check: bool,
 ) -> tuple[dict[str, "_Times"], list[Problem]]:
     """Align all utterances of a table, with progress; also return the failures."""
     batches = table.batches()
-    rivals = first_rivals({name: words[name] for name in table.ids})
+    rivals = first_rivals({name: words[name] for name in table.ids}) if check else dict.fromkeys(table.ids, ())
     items = (
         (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
     )
-    constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology)))
+    constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology) if check else None))
     found: dict[str, _Times] = {}
     problems: list[Problem] = []
     counter: Progress[int] = progress(len(table), "aligning")
@@ -137,23 +189,30 @@ def _aligned(
     return found, problems
 
 
-def _write_alignment(
-    out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes], *, textgrid: bool
-) -> None:
+def _write_alignment(out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
     for name, times in aligned.items():
         word_rows += ctm_rows(name, times.words, seconds[name])
         phone_rows += ctm_rows(name, times.phones, seconds[name])
-        if textgrid:
-            (out / "textgrid").mkdir(exist_ok=True)
-            tiers = {"words": times.words, "phones": times.phones}
-            write_textgrid(out / "textgrid" / f"{name}.TextGrid", tiers, seconds[name])
     write_ctm(out / "words.ctm", word_rows)
     write_ctm(out / "phones.ctm", phone_rows)
     states = {name: times.states for name, times in aligned.items()}
     with atomic_write(out / "states.npz") as temporary:
         write_states(temporary, states)
+
+
+def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirectory) -> Lexicon:
+    """Return the given lexicon, or the model's, with new words of the transcripts if its phones are letters."""
+    if lexicon is not None and not is_graphemes(lexicon):
+        return _read_as_trained(lexicon, model.hmm.topology.phones)
+    if lexicon is not None and not model.lexicon.graphemes:
+        raise LexiconError(
+            "lexicon 'graphemes': the phones of the model are not letters. Expected the file of a lexicon with its "
+            "phones, or a model that was trained with the lexicon 'graphemes'."
+        )
+    words = {word for utterance in corpus.utterances for word in utterance.words or ()}
+    return with_spelled_words(model.lexicon, words, trained_phones(model))
 
 
 def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
@@ -188,7 +247,7 @@ class _Times:
     words: list[Segment]
     phones: list[Segment]
     states: np.ndarray
-    fit: TranscriptScore
+    fit: TranscriptScore | None
     word_fits: list[float]
     n_silent: int
 
@@ -229,7 +288,7 @@ def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]
 
 
 def _align_batch(
-    item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph]
+    item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph | None]
 ) -> list[_Times | Fault]:
     """Return times or a fault for each utterance, given its transcript followed by rival transcripts."""
     batch, transcripts = item
@@ -237,7 +296,7 @@ def _align_batch(
 
 
 def _align(
-    frames: np.ndarray, transcripts: list[tuple[str, ...]], hmm: PhoneHmm, lexicon: Lexicon, loop: StateGraph
+    frames: np.ndarray, transcripts: list[tuple[str, ...]], hmm: PhoneHmm, lexicon: Lexicon, loop: StateGraph | None
 ) -> _Times | Fault:
     if not np.isfinite(frames).all():
         return Fault("not-finite", NOT_FINITE)
@@ -247,7 +306,7 @@ def _align(
     found = align_utterance(scores, graphs[0], topology, hmm.self_loops)
     if isinstance(found, Fault):
         return found
-    fit = score_utterance(scores, graphs, loop, topology, hmm.self_loops)
+    fit = None if loop is None else score_utterance(scores, graphs, loop, topology, hmm.self_loops)
     if isinstance(fit, Fault):
         return fit
     words, states = word_segments(found.path, graphs[0], topology), frame_states(found.path, graphs[0], topology)
@@ -257,8 +316,22 @@ def _align(
     return _Times(
         words,
         phone_segments(found.path, graphs[0], topology),
-        states,
+        known_states(states, hmm),
         fit,
         [float(below[word.start : word.end].mean()) for word in words],
         int((like_silence & (states < n_silence)).sum()),
+    )
+
+
+def _known(times: _Times, unknown: Collection[str]) -> _Times:
+    """Return the words of an utterance and the phones in them, without unknown words."""
+    if not unknown:
+        return times
+    kept = [word.label not in unknown for word in times.words]
+    spans = {(word.start, word.end) for word in times.words if word.label in unknown}
+    return replace(
+        times,
+        words=list(compress(times.words, kept)),
+        phones=[phone for phone in times.phones if (phone.start, phone.end) not in spans],
+        word_fits=list(compress(times.word_fits, kept)),
     )

@@ -69,6 +69,8 @@ class Lexicon:
         Sentence about the handling of stress digits; may be empty.
     numbers : str
         Sentence about the handling of number columns; may be empty.
+    graphemes : bool
+        Whether the phones are the letters of the words (`asr.lexicon.graphemes`), so that new words can be spelled.
     """
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]
@@ -76,6 +78,7 @@ class Lexicon:
     silent: tuple[str, ...] = field(default=(), compare=False)
     stress: str = field(default="", compare=False)
     numbers: str = field(default="", compare=False)
+    graphemes: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.pronunciations:
@@ -164,7 +167,7 @@ class Lexicon:
 
     def subset(self, words: Iterable[str]) -> "Lexicon":
         """Return the lexicon of `words` only; LexiconError for an unknown word."""
-        return Lexicon({word: self[word] for word in words}, self.source)
+        return Lexicon({word: self[word] for word in words}, self.source, graphemes=self.graphemes)
 
     def require_phones(self, known: Iterable[str]) -> None:
         """Raise LexiconError, with the word, if a pronunciation has a phone that is not in `known`."""

@@ -20,6 +20,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.search import BATCH_FRAMES, search_path
+from asr.recognition.unknown_words import known_states, with_unknown_phone
 from asr.util.errors import ConfigError, attempt
 from discriminants.logistic.affine_transform import AffineTransform
 from discriminants.parallel.threads import in_threads
@@ -83,7 +84,10 @@ def aligned_maps(
     """
 
     def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
-        return align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers).states
+        if len(model.hmm.topology.phones) > len(hmm.topology.phones):  # the graphs have unknown words
+            hmm = with_unknown_phone(hmm)
+        found = align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers)
+        return known_states(found.states, hmm)
 
     return {} if model.speakers is None else _maps(model.speakers, static, states, workers)
 

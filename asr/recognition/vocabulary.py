@@ -35,7 +35,7 @@ def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexic
     if not kept:
         message = _left_out(model, untrained_words, marks)
         raise LexiconError(f"{model.lexicon.source}: no word is left; {message}")
-    return Lexicon(kept, model.lexicon.source)
+    return Lexicon(kept, model.lexicon.source, graphemes=model.lexicon.graphemes)
 
 
 def tell_left_out(model: SpeechModel, lexicon: Lexicon, among: Collection[str] | None = None) -> None:

@@ -22,6 +22,7 @@ from asr.features.level import utterance_levels
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
@@ -82,6 +83,7 @@ def train(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     rebuild_changed: bool = False,
     check_samples: bool = True,
+    until: Literal["gmm", "hybrid"] = "hybrid",
 ) -> Outcome:
     """Train a recognizer and write `work_dir/model.safetensors`.
 
@@ -92,7 +94,7 @@ def train(
 
     All inputs are validated before the first stage, and the findings are logged. Errors in a `config` file are reported
     with the others. Validation reads the audio unless `check_samples` is false or an earlier start has computed the
-    features.
+    features. `until="gmm"` ends after the mixtures: no search is tuned, and no hybrid is trained.
 
     Raises
     ------
@@ -122,20 +124,38 @@ def train(
         arpa = _write_grammar(context, dataset)
         mixtures = train_aligner(context, "gmm", dataset)
         models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features))
-        models.save_untuned(mixtures.largest, inputs.config.gmm_search)
-        tuned = _tune(context, dataset)
-        models.save("gmm", mixtures.largest, tuned)
-        check = find_suspects(context, "transcripts", dataset, mixtures)
-        hybrid = train_hybrid_system(
-            context, "hybrid", dataset, mixtures, inputs.config.hybrid, inputs.config.hybrid_features
-        )
-        model = models.save("model", hybrid, tuned)
-        _log_vocabulary(model, dataset)
-        report_run(context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check, remarks=tuned.remarks)
-        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
+        if until == "gmm":
+            _finish_mixtures(context, dataset, mixtures, models)
+        else:
+            _train_hybrid(context, dataset, mixtures, models)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(dataset.static) - len(mixtures.failed), problems)
+
+
+def _finish_mixtures(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles") -> None:
+    """Write the mixtures, unless their search is tuned already; check the transcripts, and write the report."""
+    if not context.run.is_done("tuning-search"):
+        models.save("gmm", mixtures.largest, _TunedSearches({"gmm": context.config.gmm_search}))
+    check = find_suspects(context, "transcripts", dataset, mixtures)
+    report_run(context, dataset, mixtures, None, {"gmm": context.config.gmm_search}, {}, check)
+    log.info("written to %s: gmm.safetensors (mixtures), report.html", context.run.directory)
+
+
+def _train_hybrid(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles") -> None:
+    """Tune the search, train the hybrid, and write both models and the report."""
+    config = context.config
+    models.save_untuned(mixtures.largest, config.gmm_search)
+    tuned = _tune(context, dataset)
+    models.save("gmm", mixtures.largest, tuned)
+    check = find_suspects(context, "transcripts", dataset, mixtures)
+    hybrid = train_hybrid_system(context, "hybrid", dataset, mixtures, config.hybrid, config.hybrid_features)
+    model = models.save("model", hybrid, tuned)
+    _log_vocabulary(model, dataset)
+    report_run(context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check, remarks=tuned.remarks)
+    log.info(
+        "written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", context.run.directory
+    )
 
 
 def _read_inputs(
@@ -145,11 +165,14 @@ def _read_inputs(
     # Raise errors now that would otherwise appear after hours of training.
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
-    pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
+    given = read_data_directory(data, root=root)
+    if is_graphemes(lexicon):
+        pronunciations = grapheme_lexicon(utterance.words or () for utterance in given.utterances)
+    else:
+        pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
         log.info("%s", printable(note))
     Topology(pronunciations.phones, config.states_per_phone)
-    given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
     source: Literal["audio", "archive"] = "archive" if archive else "audio"
@@ -169,7 +192,10 @@ def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
         command=sys.argv,
         configuration=inputs.config.model_dump(mode="json"),
         inputs={"data": inputs.corpus.digest(), "lexicon": inputs.lexicon.digest()},
-        files={"lexicon": inputs.lexicon_file, **{name: inputs.data / name for name in LISTS}},
+        files={
+            **({} if is_graphemes(inputs.lexicon_file) else {"lexicon": inputs.lexicon_file}),
+            **{name: inputs.data / name for name in LISTS},
+        },
         seed=inputs.config.seed,
         rebuild_changed=rebuild_changed,
         depends=depends,

@@ -137,7 +137,7 @@ def report_run(
     context: TrainingContext,
     dataset: Dataset,
     mixtures: AlignedGmms,
-    hybrid: TrainedSystem,
+    hybrid: TrainedSystem | None,
     search: Mapping[str, SearchSettings],
     hypotheses: Mapping[str, Mapping[str, Sequence[str]]],
     transcripts: TranscriptCheck,
@@ -148,6 +148,8 @@ def report_run(
 
     Parameters
     ----------
+    hybrid : TrainedSystem, optional
+        None if the training ended after the mixtures.
     search, hypotheses, remarks : mappings of "gmm" and "model"
         Search settings, the fold models' words for all held-out utterances (empty if nothing was held out), and
         sentences on the choice.
@@ -165,16 +167,15 @@ def report_run(
             search["gmm"],
             {"log-likelihood per frame by re-estimation": growth},
             message.get("gmm", ()),
-        ),
-        HeldOutSystem(
-            "hybrid",
-            "discriminant" if settings.classifier in _DISCRIMINANTS else "other",
-            hypotheses.get("model", {}),
-            search["model"],
-            hybrid.curves,
-            message.get("model", ()),
-        ),
+        )
     ]
+    if hybrid is not None:
+        kind: Literal["discriminant", "other"] = "discriminant" if settings.classifier in _DISCRIMINANTS else "other"
+        remarks_on_hybrid = message.get("model", ())
+        hypotheses_of_hybrid = hypotheses.get("model", {})
+        systems.append(
+            HeldOutSystem("hybrid", kind, hypotheses_of_hybrid, search["model"], hybrid.curves, remarks_on_hybrid)
+        )
     return report_training(
         context.run.directory,
         systems,

@@ -11,6 +11,7 @@ from asr.corpus.audio_stats import Measured
 from asr.corpus.data_directory import read_data_directory
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
+from asr.lexicon.graphemes import is_graphemes
 from asr.util.errors import AsrError, Fault
 from asr.validation import archives, cross_checks, recordings, settings, speakers, transcripts
 from asr.validation.archives import Matrix
@@ -18,6 +19,7 @@ from asr.validation.corpus_size import remarks_on_amount, remarks_on_context, re
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.file_type import check_is_lexicon
 from asr.validation.findings import Finding, stopping, without_place
+from asr.validation.graphemes import graphemes_of
 from asr.validation.group_findings import with_one_cause
 from asr.validation.lexicon import check_lexicon, check_phone_coverage, read_lexicon_past_faults
 from asr.validation.lists import check_format
@@ -77,7 +79,8 @@ def validate(
     root = None if root is None else Path(root)
     train = read_directory_past_faults(Path(data), root)
     others = [read_directory_past_faults(Path(path), root) for path in tests]
-    dictionary = read_lexicon_past_faults(Path(lexicon), None if config is None else config.lexicon.strip_stress)
+    stress = None if config is None else config.lexicon.strip_stress
+    dictionary = graphemes_of(train) if is_graphemes(lexicon) else read_lexicon_past_faults(Path(lexicon), stress)
     features = FeatureConfig() if config is None else config.features
     measured = []
     directories = [train, *others]
