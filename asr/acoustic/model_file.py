@@ -140,9 +140,9 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
     except DiscriminantError as error:
         raise ModelFormatError(_not_a_beginning(path) or str(error)) from error
     except FileNotFoundError as error:
-        raise MissingModelError(f"{path} does not exist; {MODEL_NEEDED}") from error
+        raise MissingModelError(f"{path} does not exist. {MODEL_NEEDED}") from error
     except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
-        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}); {MODEL_NEEDED}") from error
+        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}). {MODEL_NEEDED}") from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
             f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a recognizer's model; models of "
@@ -163,7 +163,7 @@ def _not_a_beginning(path: Path) -> str:
     text = " ".join(start.decode("utf-8", "replace").rstrip("\N{REPLACEMENT CHARACTER}").split())
     readable = text.isprintable() and text and "\N{REPLACEMENT CHARACTER}" not in text
     found = f"it begins with the text {text!r}" if readable else "it does not begin as one"
-    return f"{path} is damaged or no model file: {found}; {MODEL_NEEDED}"
+    return f"{path} is damaged or no model file: {found}. {MODEL_NEEDED}"
 
 
 def _misfit(path: Path, error: Exception) -> ModelFormatError:

@@ -25,20 +25,18 @@ from asr.util.memory_errors import require_address_space
 def align(
     model: Model,
     data: Data,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for all files that are written.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for all output files.", show_default=False)],
     lexicon: Annotated[
         Path | None,
         typer.Option(
             "--lexicon",
             metavar="FILE",
-            help="Pronunciations to align with.  [default: those the model was trained with]",
+            help="Lexicon for the alignment.  [default: the lexicon of the training]",
             show_default=False,
         ),
     ] = None,
     textgrid: Annotated[
-        bool, typer.Option("--textgrid", help="Also write a TextGrid for Praat for every utterance.")
+        bool, typer.Option("--textgrid", help="Also write a Praat TextGrid for every utterance.")
     ] = False,
     root: Root = None,
     upsample: Upsample = False,
@@ -48,9 +46,9 @@ def align(
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
-    (one state number a frame). Also writes scores.tsv (how well every transcript fits its audio) and suspects.tsv
-    (transcripts that are probably not of their audio); a line tells how well all of them fit. An utterance that
-    cannot be aligned is left out and listed, with the reason, in failed.tsv.
+    (one state number per frame). Also writes scores.tsv (the match of every transcript with its audio) and
+    suspects.tsv (transcripts that probably do not match their audio), and prints a summary of the scores. Utterances
+    that cannot be aligned are listed in failed.tsv with the reason.
 
     \b
     Example:

@@ -119,7 +119,7 @@ class DecodeError(AsrError):
     code = "not-decoded"
 
 
-MODEL_NEEDED = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+MODEL_NEEDED = "Expected a model file of `asr train` (model.safetensors in its work directory)"
 
 
 class ModelFormatError(AsrError):
