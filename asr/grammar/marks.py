@@ -22,5 +22,5 @@ def meaning(name: str) -> str:
     if name == FILLER_WORD:
         return "speech outside the grammar"
     if name in UNKNOWN_WORDS:
-        return "any word that is not known"
+        return "any unknown word"
     return "a symbol of automata" if _OF_AUTOMATA.fullmatch(name) else ""
