@@ -24,7 +24,10 @@ def write_textgrid(path: Path | str, tiers: Mapping[str, Sequence[Segment]], tim
         earlier = 0.0
         for start, end, label in intervals:
             if not earlier <= start < end:
-                raise ValueError(f"tier {name!r}: {label!r} from {start} to {end} s must begin at {earlier} s or later")
+                raise ValueError(
+                    f"tier {name!r}: {label!r} from {start} to {end} s overlaps. Expected a start of {earlier} s or "
+                    "later"
+                )
             earlier = end
     last = times.border(times.n_frames)
     grid = Textgrid(0.0, last)
