@@ -34,7 +34,7 @@ def lines_of(caplog, classifier, work) -> list[str]:
 def test_a_fit_in_one_call_gives_signs_of_life_and_says_how_long_it_took(caplog):
     lines = lines_of(caplog, SVC(), lambda count: time.sleep(0.3))
     assert len(lines) > 2
-    assert set(lines[:-1]) == {"fitting SVC on 61,506 frames: 0 s so far"}
+    assert set(lines[:-1]) == {"fitting SVC on 61,506 frames: running for 0 s"}
     assert lines[-1] == "fitting SVC on 61,506 frames: took 0 s"
 
 

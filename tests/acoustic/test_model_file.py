@@ -74,7 +74,7 @@ def test_pause_sounds_come_back_and_must_fit_the_frames(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.log_likelihood(frames), model.hmm.log_likelihood(frames))
     narrow = PauseSounds(fit_mixture(frames[:, :3], 1, 0.01), fit_mixture(frames[:, :3], 1, 0.01), np.ones(3))
     save_model(tmp_path / "other", replace(model, hmm=replace(model.hmm, pauses=narrow)))
-    with pytest.raises(ModelFormatError, match=r"pauses\.pause\.means must be float64 of shape \(1, 10\)"):
+    with pytest.raises(ModelFormatError, match=r"pauses\.pause\.means .* float64 of shape \(1, 10\)"):
         load_model(tmp_path / "other")
 
 
@@ -106,7 +106,7 @@ def test_a_file_knows_the_passes_over_sequences_and_an_older_one_does_not(tmp_pa
     del metadata["smbr_epochs"]
     save_arrays(tmp_path / "older", arrays, metadata)
     older = load_model(tmp_path / "older")
-    assert describe_model(older)["sequence passes"] == "unknown: the file does not say"
+    assert describe_model(older)["sequence passes"] == "unknown (not in the file)"
     save_model(tmp_path / "again", older)
     assert (tmp_path / "again").read_bytes() == (tmp_path / "older").read_bytes()
 
@@ -160,7 +160,7 @@ def test_mixtures_for_other_features_are_refused(tmp_path: Path) -> None:
     static = FrameTable.from_utterances(["u"], ["s"], [np.zeros((9, 4), np.float32)])
     other = FrontEnd(FeatureConfig(normalize="utterance")).fit(static)
     save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
-    with pytest.raises(ModelFormatError, match=r"gmm\.means is float64 of shape \(9, 2, 15\), not floats .* 12\)"):
+    with pytest.raises(ModelFormatError, match=r"gmm\.means is float64 of shape \(9, 2, 15\).* 12\)"):
         load_model(tmp_path / "model")
 
 
@@ -314,7 +314,7 @@ def test_a_file_says_what_the_model_was_trained_on_and_may_say_nothing(tmp_path:
     model = mixtures()
     save_model(tmp_path / "model", model)
     assert load_model(tmp_path / "model").trained_on is None
-    assert describe_model(tmp_path / "model")["trained on"] == "unknown: the file does not say"
+    assert describe_model(tmp_path / "model")["trained on"] == "unknown (not in the file)"
     texts = Provenance(utterances=31, speakers=1, words=62, seconds=87.25, version="0.1.0")
     save_model(tmp_path / "told", replace(model, trained_on=texts))
     again = load_model(tmp_path / "told")

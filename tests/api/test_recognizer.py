@@ -89,13 +89,13 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (np.zeros(8000), "8000", CorpusError, r"its rate is '8000' \(str\); a whole number"),
         ((np.zeros(8000), "8000"), None, CorpusError, r"its rate is '8000' \(str\)"),
         (np.zeros(8000), np.nan, CorpusError, "its rate is nan"),
-        ((np.zeros(8000), RATE), RATE, CorpusError, "come with their own, 8000"),
-        (b"RIFF", None, CorpusError, r"4 bytes \(bytes\) are no audio.*io\.BytesIO"),
+        ((np.zeros(8000), RATE), RATE, CorpusError, "rate 8000"),
+        (b"RIFF", None, CorpusError, r"4 bytes \(bytes\) are not audio.*io\.BytesIO"),
         (b"RIFF", RATE, CorpusError, r"io\.BytesIO"),
-        (None, None, CorpusError, r"None \(NoneType\) is no audio; a path, .* array of samples with its rate"),
-        (None, RATE, CorpusError, r"None \(NoneType\) is no audio"),
-        (7, None, CorpusError, r"7 \(int\) is no audio"),
-        ({"samples": [0.0]}, RATE, CorpusError, r"\(dict\) is no audio"),
+        (None, None, CorpusError, r"None \(NoneType\) is not audio.* rate"),
+        (None, RATE, CorpusError, r"None \(NoneType\) is not audio"),
+        (7, None, CorpusError, r"7 \(int\) is not audio"),
+        ({"samples": [0.0]}, RATE, CorpusError, r"\(dict\) is not audio"),
         ([[0.0, 0.0], [0.0]], RATE, CorpusError, "cannot be made an array"),
         (np.zeros(8000, np.int64), RATE, CorpusError, "int64"),
         (np.zeros((2, 8000)), RATE, CorpusError, r"\(2, 8000\)"),
@@ -105,7 +105,7 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (np.broadcast_to(np.float32(0), (2**40,)), RATE, CorpusError, "too long"),
         (np.zeros(50), RATE, FeatureError, "less than one window"),
         ("nowhere.wav", None, CorpusError, "nowhere.wav does not exist"),
-        ("nowhere.wav", RATE, CorpusError, "a file says its own rate"),
+        ("nowhere.wav", RATE, CorpusError, "contain their rate"),
         (io.BytesIO(b"no audio"), None, CorpusError, "file object: cannot be read as audio"),
         (io.StringIO("text"), None, CorpusError, "'rb'"),
     ],
@@ -174,7 +174,7 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
         ({"speakers": {"a": "x", "b": "x"}}, "speakers.*list of text"),
         ({"speakers": [None, None]}, "speakers.*list of text"),
         ({"speakers": ["a", 2]}, "speakers.*list of text"),
-        ({"speaker_transforms": "maps"}, "say who speaks with speakers="),
+        ({"speaker_transforms": "maps"}, "speakers="),
         ({"speakers": "one", "adapt": "magic"}, "adapt.*'magic'"),
     ):
         with pytest.raises(ConfigError, match=message):
@@ -191,7 +191,7 @@ def test_adaptation_from_a_program_logs_its_progress(recognizer, wavs, caplog):
     with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
         list(recognizer.recognize_all(wavs[:3], speakers="one", adapt=True))
     assert [line.rpartition(" in ")[0] for line in caplog.messages] == [
-        "features: 3", f"adapting and recognizing: steps: {n_steps(3)}"
+        "features: 3", f"adaptation and recognition: steps: {n_steps(3)}"
     ]  # fmt: skip
 
 
@@ -256,13 +256,13 @@ def test_a_grammar_that_cannot_be_used_is_refused_at_once(recognizer, tmp_path):
 
 @pytest.mark.parametrize("wrong", [-4, 0, 1001, 2.0, True, {"NO": 1}, b"NO", object()])
 def test_what_is_no_grammar_is_refused_with_what_would_be_one(recognizer, wrong):
-    with pytest.raises(GrammarError, match=r"is no grammar; give sentences as a list"):
+    with pytest.raises(GrammarError, match="is not a grammar"):
         recognizer.with_grammar(wrong)
 
 
 @pytest.mark.parametrize("wrong", [5, None, ["NO", 2]])
 def test_what_is_no_sentence_of_a_grammar_is_refused(recognizer, wrong):
-    with pytest.raises(GrammarError, match="is no sentence of a grammar"):
+    with pytest.raises(GrammarError, match="is not a sentence"):
         recognizer.with_grammar(["NO", wrong])
 
 
@@ -338,13 +338,13 @@ def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
 @pytest.mark.parametrize(
     ("word", "reason"),
     [
-        ("<s>", "in grammars it is the beginning or end of a sentence"),
-        ("SENT-END", "in grammars it is the beginning or end of a sentence"),
-        ("!NULL", "in grammars it is nothing said"),
-        ("<eps>", "in grammars it is nothing said"),
-        ("#0", "in grammars it is a symbol of automata"),
-        ("<unk>", "in grammars it is any word that is not known"),
-        ("<NOISE>", "angle brackets is a mark.*allow_oov_phones=True"),
+        ("<s>", "the beginning or end of a sentence"),
+        ("SENT-END", "the beginning or end of a sentence"),
+        ("!NULL", "no word"),
+        ("<eps>", "no word"),
+        ("#0", "a symbol of automata"),
+        ("<unk>", "any unknown word"),
+        ("<NOISE>", "angle brackets.*allow_oov_phones=True"),
     ],
 )
 def test_a_mark_is_not_added_as_a_word(recognizer, word, reason):
@@ -378,7 +378,7 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
         assert phone.end == following.start
     assert json.dumps(alignment.to_dict())
     for text, kind, message in (
-        ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID; give each to add_word first"),
+        ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID. Use add_word"),
         ("ONE seven", LexiconError, "no pronunciation for seven; letter case counts, .* has seven as SEVEN"),
         ("SEVEN " * 100, AlignmentError, "needs at the least"),
         ("", AlignmentError, "no words"),

@@ -41,7 +41,7 @@ def transcript(tmp_path: Path) -> Path:
 def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arguments: str, unbuffered: bool) -> None:
     words = [transcript if word == "TEXT" else word for word in arguments.split()]
     status, err = run(words, full, unbuffered=unbuffered)
-    assert (status, err) == (1, "asr: error: standard output: No space left on device; free some space\n")
+    assert (status, err) == (1, "asr: error: standard output: No space left on device. Free some space\n")
 
 
 @pytest.mark.slow

@@ -75,8 +75,8 @@ def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, p
 
 
 SETTINGS = {
-    "an unknown key": ("[features]\nsample_rat = 8000\n", ("features.sample_rat is no setting",)),
-    "an unknown table": ("[feature]\nsample_rate = 8000\n", ("feature is no setting",)),
+    "an unknown key": ("[features]\nsample_rat = 8000\n", ("features.sample_rat is not a setting",)),
+    "an unknown table": ("[feature]\nsample_rate = 8000\n", ("feature is not a setting",)),
     "a wrong type": ("seed = 'one'\n", ("seed", "'one'")),
     "out of range": ("[tuning]\nheld_out = 1.5\n", ("tuning.held_out", "less than 1", "1.5")),
     "a table that is none": ("features = 3\n", ("features",)),
@@ -173,22 +173,22 @@ def test_silence_and_clicks_are_no_fault(asr: Asr, place: Bin, tmp_path: Path) -
     assert status == 0, err
     assert [line.split()[0] for line in out.splitlines()] == place.names[:2]
     assert "1 not-decoded" in err
-    assert "no sentence of the grammar fits its 1 frames: too short" in (tmp_path / "failed.tsv").read_text()
+    assert "no sentence of the grammar fits the 1 frames" in (tmp_path / "failed.tsv").read_text()
 
 
 def test_align_utterance_too_short_is_listed(asr: Asr, place: Bin, tmp_path: Path) -> None:
     soundfile.write(place.wav(0), np.random.default_rng(0).normal(0, 0.1, 1000), 8000)
     status, _, err = asr(*place.command("align", tmp_path))
     assert status == 0
-    assert f"  {place.names[0]}: 11 frames are fewer than the" in err
+    assert f"  {place.names[0]}: 11 frames" in err
     assert not any(line.startswith(place.names[0]) for line in (tmp_path / "words.ctm").read_text().splitlines())
 
 
 GRAMMARS = {
-    "nothing": ("", ("neither an ARPA model", "empty")),
-    "prose": ("Hello there\n", ("neither an ARPA model", "Hello there")),
+    "nothing": ("", ("is not a grammar", "empty")),
+    "prose": ("Hello there\n", ("is not a grammar", "Hello there")),
     "words unknown to the lexicon": (">SENTENCE-END\n ELEVEN\n>ELEVEN\n SENTENCE-END\n", ("grammar",)),
-    "an ARPA file broken off": ("\\data\\\nngram 1=3\n\n\\1-grams:\n-1 <s>\n", ("at its end", "the header says 3")),
+    "an ARPA file broken off": ("\\data\\\nngram 1=3\n\n\\1-grams:\n-1 <s>\n", ("at its end", "the header has 3")),
     "an ARPA file of unknown words": (
         "\\data\\\nngram 1=3\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ELEVEN\n\n\\end\\\n",
         ("no word",),
@@ -198,7 +198,7 @@ GRAMMARS = {
         ("no sentence", "lacks ELEVEN"),
     ),
     "a word network broken off": ("VERSION=1.0\nN=2 L=2\nJ=0 S=0 E=1 W=ONE\n", ("line 2: 2 links are announced",)),
-    "a grammar of HParse without an end": ("$digit = ONE | TWO;\n( $digit\n", ("line 2", "must be closed with )")),
+    "a grammar of HParse without an end": ("$digit = ONE | TWO;\n( $digit\n", ("line 2", "Expected ')'")),
 }
 
 
@@ -247,10 +247,10 @@ def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Bin, tmp
     status, _, err = asr(*decode, "--mlf", "words.mlf")
     assert status == 2
     texts = " ".join(err.split())
-    assert f"--mlf: is followed by no file: it writes {tmp_path}/out/hyp.mlf; leave 'words.mlf' out" in texts
+    assert f"--mlf: takes no value and writes {tmp_path}/out/hyp.mlf. Remove 'words.mlf'" in texts
     status, _, err = asr(*decode, "--confidence", "words.ctm")
     assert status == 2
-    assert "or --data DIR; 'words.ctm' was taken for an audio file" in " ".join(err.split())
+    assert "--data DIR ('words.ctm'" in " ".join(err.split())
 
 
 def test_an_infinite_beam_is_the_widest(asr: Asr, place: Bin, tmp_path: Path) -> None:

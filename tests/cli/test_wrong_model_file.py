@@ -74,8 +74,8 @@ def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Bin, tm
         check_one_sentence(finished)
         return finished[2]
 
-    assert f"is a directory; give the model file in it, '{place.model}'" in texts(place.folder)
-    made = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+    assert f"is a directory. Use the model file in it, '{place.model}'" in texts(place.folder)
+    made = "Expected a model file of `asr train` (model.safetensors in its work directory)"
     text = place.write("notes.txt", "To whom it\nmay concern")
     assert f"'{place.data}' is a directory; {made}" in texts(place.data)
     assert f"'nowhere' does not exist; {made}" in texts(Path("nowhere"))

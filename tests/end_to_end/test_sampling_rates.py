@@ -92,7 +92,6 @@ def test_decoding_says_in_a_line_each_what_sounds_wrong(
     assert stop.value.code == 0
     assert [message for message in caplog.messages if "utterance" in message] == [
         "1 utterance (silent): digital silence: all samples are 0",
-        "1 utterance (stereo): channels of opposite phase, which cancel when they are averaged: give one of them as a "
-        "mono file",
+        "1 utterance (stereo): channels of opposite phase",
         "no word in 2 of 3 utterances; the first: silent",
     ]

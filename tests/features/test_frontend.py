@@ -197,7 +197,7 @@ def test_a_stored_front_end_that_disagrees_with_itself_is_refused():
 
 def test_features_of_another_width_are_refused():
     front_end = FrontEnd(FeatureConfig()).fit(random_table(dimension=4))
-    with pytest.raises(FeatureError, match="3 columns, but the front end was fitted to 4"):
+    with pytest.raises(FeatureError, match=r"3 columns. Expected 4"):
         front_end.transform(random_table(dimension=3))
 
 
@@ -261,11 +261,11 @@ def test_a_finished_stream_takes_no_more(fitted):
 def test_streaming_is_refused_where_it_cannot_equal_batch():
     table = random_table()
     for kind in ("speaker", "utterance"):
-        with pytest.raises(FeatureError, match="streaming works with"):
+        with pytest.raises(FeatureError, match="for streaming"):
             FrontEnd(FeatureConfig(normalize=kind)).fit(table).stream()
-    with pytest.raises(FeatureError, match="streaming works with dynamic_range_db = 0"):
+    with pytest.raises(FeatureError, match="dynamic_range_db = 0 for streaming"):
         FrontEnd(FeatureConfig(dynamic_range_db=35)).fit(table).stream()
-    with pytest.raises(FeatureError, match="4 static columns, but audio gives 13"):
+    with pytest.raises(FeatureError, match="4 static columns, but audio has 13"):
         FrontEnd(FeatureConfig()).fit(table).stream()
 
 

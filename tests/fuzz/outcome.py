@@ -40,7 +40,7 @@ def fault_in_message(message: str) -> str | None:
     if len(message) > MAX_MESSAGE_LENGTH:
         return f"has {len(message)} characters, more than {MAX_MESSAGE_LENGTH}"
     if "\n" in message or "\r" in message:
-        return "holds a line end"
+        return "has a line break"
     if not message.isprintable():
         return "holds a character that cannot be printed"
     return None

@@ -122,7 +122,7 @@ def test_a_file_is_read_with_its_comments_left_out(tmp_path: Path) -> None:
         ("a\n>SENTENCE-END\na\n", "line 1: 'a' stands before"),
         (">SENTENCE-END\na b\n", "line 2: 'a b' must be one word"),
         (">\na\n", "line 1: '>' must be"),
-        (">SENTENCE-END\na\n>a\nSENTENCE-END\n>a\na\n", "line 5: 'a' has a list already, on line 3"),
+        (">SENTENCE-END\na\n>a\nSENTENCE-END\n>a\na\n", "line 5: 'a' already has a list, on line 3"),
         (">SENTENCE-END\na\n>a\n", "line 3: 'a' has no successors"),
         (">SENTENCE-END\n\na\n", "line 3: 'a' follows 'SENTENCE-END' but has no line '>a'"),
         (">a\na\n", "no line '>SENTENCE-END'"),

@@ -107,7 +107,7 @@ def test_a_hybrid_of_another_classifier_is_refused_with_all_that_can_be_done(mod
     acoustic.classifier = GaussianNB()
     other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     with pytest.raises(
-        ConfigError, match=r"'kernel-logistic'; or .* \(gmm\.safetensors\).*--adapt fmllr or vtln"
+        ConfigError, match=r"'kernel-logistic', or .* \(gmm\.safetensors\).*--adapt fmllr or vtln"
     ) as texts:
         recognize_adapted(other, strangers, graph)
     assert "a hybrid of GaussianNB cannot be adapted" in str(texts.value)

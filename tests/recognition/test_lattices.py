@@ -102,9 +102,9 @@ def test_rescoring_with_a_grammar_that_has_none_of_the_sentences_keeps_the_words
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--lattice-beam", "10"], "says nothing where no lattices are made"),
-        (["--confidence", "--lattice-beam", "0"], "must be above 0"),
-        (["--n-best", "1000000"], "must be from 0 to 100000"),
+        (["--lattice-beam", "10"], "only used with lattices"),
+        (["--confidence", "--lattice-beam", "0"], "Expected a number above 0"),
+        (["--n-best", "1000000"], "Expected 0 to 100000"),
         (["--rescore", "nowhere.arpa"], "--rescore: there is no file"),
         (["--format", "htk"], "'htk' is not one of"),
     ],

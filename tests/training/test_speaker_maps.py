@@ -97,7 +97,7 @@ def test_mapped_mixtures_and_hybrid_recognize_in_passes(tmp_path, toy_recipe, mo
         mine = states[test.static.rows(test.static.ids[0])]
         np.testing.assert_array_equal(written[test.static.ids[0]], mine)
     texts = recognizer.info()["speakers"]
-    assert (texts["maps"], texts["directions of the learnt prior"]) == ("fmllr", 11 if fewest_speakers == 4 else 0)
+    assert (texts["maps"], texts["directions of the learned prior"]) == ("fmllr", 11 if fewest_speakers == 4 else 0)
 
     def stop(audio, rule):
         raise ConfigError(f"speakers by {rule}")
