@@ -432,7 +432,7 @@ class Recognizer(Locked):
         """Add a pronunciation of a new or known word; the model file is not changed.
 
         The word can be recognized if the grammar contains it: "loop" and "one" at once, sentences that use it, and the
-        model's own n-gram, where it is as likely as the rarest word. The grammar is recompiled on next use.
+        model's own n-gram, in which it is as likely as the rarest word. The grammar is recompiled on next use.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: Sta
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
     if "audio" not in found.lattices:
-        raise DecodeError(f"{sound.source}: all samples are 0, so there is no speech", code="silent")
+        raise DecodeError(f"{sound.source}: all samples are 0, so it contains no speech", code="silent")
     return found.lattices["audio"]
 
 

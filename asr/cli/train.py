@@ -42,7 +42,7 @@ Seed = Annotated[
         min=0,
         metavar="N",
         help="Seed of the random numbers, which choose the held-out utterances and initialize the hybrid. The same "
-        "seed gives the same model.  [default: the one in the settings, 0 if there is none]",
+        "seed gives the same model.  [default: the one in the settings, or 0]",
         show_default=False,
     ),
 ]

@@ -262,7 +262,7 @@ class FrontEnd:
 def _checked(setting: str, labels: np.ndarray | None, static: FrameTable) -> np.ndarray:
     """Return the labels after a check that every frame has one."""
     if labels is None:
-        raise FeatureError(f"{setting} needs a state label for every frame, but there are no labels.")
+        raise FeatureError(f"{setting} needs a state label for every frame.")
     labels = np.asarray(labels)
     if labels.shape != (static.n_frames,) or labels.dtype.kind not in "iu" or (labels.size and labels.min() < -1):
         raise FeatureError(

@@ -18,7 +18,7 @@ def meaning(name: str) -> str:
     if name in SENTENCE_MARKS:
         return "the beginning or end of a sentence"
     if name in (NULL, "<eps>"):
-        return "nothing said"
+        return "no word"
     if name == FILLER_WORD:
         return "speech outside the grammar"
     if name in UNKNOWN_WORDS:

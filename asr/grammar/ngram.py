@@ -82,7 +82,7 @@ def _text_and_vocabulary(
     """Return the sentences with `<unk>` for words outside the vocabulary, and the extended vocabulary."""
     text = [tuple(map(nfc, sentence)) for sentence in sentences]
     if not text:
-        raise GrammarError("An n-gram model needs at least one sentence, but there is none.")
+        raise GrammarError("An n-gram model needs at least one sentence.")
     words = set(distinct_words((word for sentence in text for word in sentence) if vocabulary is None else vocabulary))
     mark = next((mark for mark in (START, END) if mark in words or any(mark in sentence for sentence in text)), None)
     if mark is not None:

@@ -89,7 +89,7 @@ def parse_openfst(content: bytes, source: str) -> OpenFst:
         file.fail(file.position, f"{len(content) - file.position} bytes follow the end of the transducer")
     if not 0 <= start < len(finals):
         file.fail(start_at, f"the start state is {start}. Expected 0 to {len(finals) - 1}")
-    _require_costs(file, finals, final_positions, "ending")
+    _require_costs(file, finals, final_positions, "a final state")
     _require_costs(file, arcs["weight"], positions, "an arc")
     lost = np.flatnonzero((arcs["nextstate"] < 0) | (arcs["nextstate"] >= len(finals)))
     if len(lost):

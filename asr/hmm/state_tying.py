@@ -2,7 +2,7 @@
 
 States of the same phone and position with similar sounds are tied. A tree of questions assigns a tied state to every
 context, including those that training did not have (Young, Odell and Woodland, Tree-based state tying for high accuracy
-acoustic modelling, 1994).
+acoustic modeling, 1994).
 """
 
 from collections.abc import Mapping, Sequence

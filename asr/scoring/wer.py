@@ -194,8 +194,8 @@ def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pa
         raise CorpusError(f"an empty word cannot be scored: {list(reference)} and {list(hypothesis)}")
     if len(reference) * len(hypothesis) > MAX_COMPARISONS:
         raise CorpusError(
-            f"{len(reference)} reference words and {len(hypothesis)} words are too many to compare. Divide the "
-            f"recording into utterances of at most {round(MAX_COMPARISONS**0.5)} words"
+            f"{len(reference)} reference words and {len(hypothesis)} hypothesis words are too many to compare. Divide "
+            f"the recording into utterances of at most {round(MAX_COMPARISONS**0.5)} words"
         )
     return tuple((ref or None, hyp or None) for ref, hyp in align(reference, hypothesis, _GAP))
 
@@ -231,7 +231,7 @@ def score_utterances(
     speakers : speaker by utterance id (`utt2spk`); by default all belong to the speaker "all"
     """
     if not references:
-        raise CorpusError("there are no references. Expected at least one utterance")
+        raise CorpusError("no references. Expected at least one utterance")
     utterances = []
     for id in sorted(references):
         if speakers is not None and id not in speakers:

@@ -13,7 +13,7 @@ from asr.util.errors import ConfigError, CorpusError, FeatureError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 N_FEATURES = 3
-# Each word is a walk through centres; the second is the first one backwards, so that only order tells them apart.
+# Each word is a walk through centers; the second is the first one backwards, so that only order tells them apart.
 WALKS = {"UP": (0, 1, 2), "DOWN": (2, 1, 0), "STAY": (1, 1, 3)}
 CENTRES = np.array([[0.0, 0, 0], [3, 0, 0], [0, 3, 0], [0, 0, 3]])
 

@@ -251,15 +251,15 @@ def test_a_phone_that_the_model_lacks_is_refused_with_its_word():
 
 def test_a_grammar_that_never_ends_a_sentence_is_refused():
     endless = build_grammar("endless", ["A"], [Arc(0, "A", 0.0, 0)], final_costs={}, n_states=1)
-    with pytest.raises(DecodeError, match="accepts no sentence"):
+    with pytest.raises(DecodeError, match="has no sentence"):
         compile_graph(Lexicon({"A": (("x",),)}), endless, TOPOLOGY)
 
 
 @pytest.mark.parametrize("cost", [np.inf, -np.inf, np.nan, 1e7, -1e38])
 def test_a_cost_that_determinisation_cannot_bear_is_refused(cost: float) -> None:
-    with pytest.raises(GrammarError, match=r"costs? .* must be finite"):
+    with pytest.raises(GrammarError, match="Expected a finite cost"):
         build_grammar("g", ["A"], [Arc(0, "A", cost, 1)], final_costs={1: 0.0}, n_states=2)
-    with pytest.raises(GrammarError, match="ending costs"):
+    with pytest.raises(GrammarError, match="the cost of the end"):
         build_grammar("g", ["A"], [Arc(0, "A", 0.0, 1)], final_costs={1: cost}, n_states=2)
     grammar = word_loop(["A"])
     grammar.fst.add_arc(0, kaldifst.StdArc(1, 1, cost, 1))

@@ -165,7 +165,7 @@ def test_leverage_scores_of_all_samples_are_the_diagonal_of_the_smoother() -> No
     penalty = values[10:].sum() / 10
     expected = np.diag(K @ np.linalg.inv(K + penalty * np.eye(60)))
     np.testing.assert_allclose(leverage_scores(X, KERNEL, np.arange(60), 10), expected, rtol=1e-8)
-    assert 5 < expected.sum() < 20  # about as many samples count as centres are wanted
+    assert 5 < expected.sum() < 20  # about as many samples count as centers are wanted
 
 
 def test_leverage_scores_of_a_sketch_are_near_those_of_all_and_see_what_lies_apart() -> None:

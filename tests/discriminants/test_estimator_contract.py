@@ -137,7 +137,7 @@ _ESTIMATORS = [
     OneVsOneKernelClassifier("orols", n_centers=6, norm_penalty=0.01, random_state=0),
     OneVsOneKernelClassifier(loss="logistic", random_state=0),
     OneVsOneSVC(random_state=0),
-    # Few centres: with as many as distinct points the last choice is a tie, which rounding decides.
+    # Few centers: with as many as distinct points the last choice is a tie, which rounding decides.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03),
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03, alpha=1e-7),
     SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", learning_rate=0.03),

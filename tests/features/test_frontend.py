@@ -162,7 +162,7 @@ def test_lda_asked_for_what_cannot_be_is_refused():
     ):
         with pytest.raises(FeatureError, match=message):
             front_end.fit(table, wrong)
-    with pytest.raises(FeatureError, match="more than the 4 directions"):
+    with pytest.raises(FeatureError, match="is above 4, the number of directions"):
         FrontEnd(FeatureConfig(delta_order=0, lda_dimension=5)).fit(table, labels)
 
 

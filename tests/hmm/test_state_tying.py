@@ -48,7 +48,7 @@ def test_a_topology_with_trees_names_every_unit_once(seed, states_per_phone):
             assert topology.phone_state[topology.unit_state[units]].tolist() == [unit] * len(units)
     pauses = [Context(0, 1, 1, False, False), Context(3, 1, 1, False, False)]
     assert topology.units_in(pauses) == [topology.units(SILENCE), topology.units(SHORT_PAUSE)]
-    with pytest.raises(ValueError, match="neighbours"):
+    with pytest.raises(ValueError, match="neighbors"):
         topology.units("x")
 
 

@@ -203,7 +203,7 @@ def test_kaldi_lattices_are_read_as_written(lattice, tmp_path):
         ("a \n0 1 A 1;2\n", "Expected 'source target word"),
         ("a \n0 0 A 1,2,1\n0 0,0,\n", "higher node"),
         ("a \n0 7 A 1,2,1\n7 0,0,\n", "8 nodes for 1 links"),
-        ("a b\n", "name of an utterance"),
+        ("a b\n", "id of an utterance"),
         ("a \n0 1 <eps> 1,2,1\n1 0,0,\n", "only supported for pauses"),
         ("a \n0 1 A 1.1.1,2,1\n1 0,0,\n", "two numbers"),
         ("a \n0 1 A 1e12,2,1\n1 0,0,\n", "1e+12"),

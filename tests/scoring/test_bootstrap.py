@@ -116,7 +116,7 @@ def test_few_utterances_give_no_interval():
     assert over_utterances(score_utterances(five, five)) == "[0.00, 0.00] at 95 %"
     texts = "[no interval: 4 utterances with words, at least 5 needed]"
     assert over_utterances(score_utterances(four, four)) == texts
-    assert "words are 0" in over_utterances(score_utterances({"a": []}, {}))
+    assert "0 utterances with words" in over_utterances(score_utterances({"a": []}, {}))
     assert "no words" in over_speakers(score_utterances({"a": []}, {}))
 
 

@@ -75,8 +75,8 @@ def test_a_master_label_file_is_recognized_by_its_first_line(write):
         ('<?xml version="1.0"?>\n', "an XML file"),
         ("VERSION=1.0\nUTTERANCE=u1\n", "a lattice"),
         ("utterance\tstart\tend\twords\nu1\t0.1\t0.2\tONE:1\n", "confusion networks"),
-        ("utterance\trank\tscore\tacoustic\tgrammar\twords\n", "a list of the best sentences"),
-        ("utterance\tcode\treason\n", "a list of utterances left out"),
+        ("utterance\trank\tscore\tacoustic\tgrammar\twords\n", "an n-best list"),
+        ("utterance\tcode\treason\n", "a list of failed utterances"),
     ],
 )
 def test_other_results_of_a_recognition_are_no_transcripts(write, content, what):
