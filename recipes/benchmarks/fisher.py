@@ -97,7 +97,7 @@ TABLE = Table(
             f"Sets with at most {SMALL} training samples use {REPEATS} random divisions into folds. The source uses "
             "the median of the five choices."
         ),
-        "Most partitions are new, because the original ones are no longer completely available.",
+        "Most partitions are new; only some of the original ones are still available.",
     ),
     study=open_study,
 )

@@ -111,7 +111,7 @@ TABLE = Table(
             "instead of the source's epsilon, and a quarter or half of the training samples as centers, at "
             f"most {FULL.max_npd_centers}, or all distinct samples if they are fewer."
         ),
-        "Most partitions are new, because the original ones are no longer completely available.",
+        "Most partitions are new; only some of the original ones are still available.",
     ),
     study=open_study,
 )
