@@ -88,16 +88,13 @@ class GrowthSettings(Settings):
         mixtures, iterations = list(self.mixtures), list(self.iterations)
         if mixtures != [2**number for number in range(len(mixtures))]:
             yield (
-                "mixtures is {mixtures}. Expected 1, 2, 4, ..., each twice the one before",
-                f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before",
+                "mixtures",
+                f"mixtures is {mixtures}. Expected 1, 2, 4, ..., each twice the one before",
             )
         if len(iterations) != len(mixtures):
             yield (
                 "iterations",
-                (
-                    f"iterations is {iterations}. Expected {len(mixtures)} numbers, one for each of the "
-                    f"mixtures {mixtures}"
-                ),
+                f"iterations is {iterations}. Expected {len(mixtures)} numbers, one for each of mixtures {mixtures}",
             )
 
 

@@ -14,6 +14,7 @@ from asr.hmm.state_tying import StateTying
 from asr.util.errors import printable
 
 _UNKNOWN = "unknown (not in the file)"
+_NO_CONTEXT = "none: the states of a phone do not depend on its neighbors"
 
 
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
@@ -23,9 +24,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "kind": metadata.kind,
         "phones": len(metadata.phones),
         "states": topology.n_states,
-        "none: the states of a phone do not depend on its neighbors": "none: a phone has the same states everywhere"
-        if topology.tying is None
-        else _trees(topology.tying),
+        "context": _NO_CONTEXT if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
@@ -97,7 +96,7 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
 
 def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
     rate = 100.0 * held_out.errors / held_out.words
-    grammar = "the model's grammar" if held_out.own_grammar else "the grammar of its tuning"
+    grammar = "the model's grammar" if held_out.own_grammar else "the tuning grammar"
     return {
         "words": held_out.words,
         "errors": held_out.errors,

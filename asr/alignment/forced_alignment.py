@@ -64,8 +64,8 @@ def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:
         reason = f"{n_frames} frames are too short for its transcript. Expected at least {shortest}"
         return Fault("too-short", reason)
     return Fault(
-        "no path of its transcript has a finite score in {n_frames} frames",
-        f"no path with a finite score through its transcript in {n_frames} frames",
+        "not-aligned",
+        f"no path of its transcript has a finite score in {n_frames} frames",
     )
 
 

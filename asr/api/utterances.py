@@ -184,8 +184,9 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     """Find the times of each word and phone of one utterance (see `Recognizer.align`)."""
     unknown = sorted({word for word in words if word not in model.lexicon})
     if unknown:
-        hint = other_case(unknown, model.lexicon, of_file=False) or "Use add_word for each of them first"
-        raise LexiconError(f"The model has no pronunciation for {', '.join(unknown)}. {hint}")
+        hint = other_case(unknown, model.lexicon, of_file=False)
+        remedy = f"; {hint}" if hint else ". Use add_word for each of them first"
+        raise LexiconError(f"The model has no pronunciation for {', '.join(unknown)}{remedy}")
     sound = load_sound(audio, rate, model.front_end.config)
     topology = model.hmm.topology
     graph = transcript_graph(words, model.lexicon, topology)

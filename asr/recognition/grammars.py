@@ -92,8 +92,9 @@ def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
     """Return the grammar of all sentences; an unknown word is an error."""
     unknown = sorted({word for sentence in listed for word in without_filler(sentence) if word not in lexicon})
     if unknown:
-        hint = _spelling(unknown, lexicon, of_file=False) or "Use add_word for each of them first"
-        raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)} in the sentences. {hint}")
+        hint = _spelling(unknown, lexicon, of_file=False)
+        remedy = f"; {hint}" if hint else ". Use add_word for each of them first"
+        raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)} in the sentences{remedy}")
     return sentence_list(listed)
 
 
@@ -127,12 +128,12 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
         # Errors of the grammar with this vocabulary do not name its file.
         named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
         hint = _spelling(there, model.lexicon, of_file=FILLER_WORD not in there)
-        raise GrammarError(f"{named}. {hint}" if hint else named) from error
+        raise GrammarError(f"{named}; {hint}" if hint else named) from error
     tell_left_out(model, lexicon, found.left_out)
     unknown = [word for word in found.left_out if word not in model.lexicon]  # the others have been logged
     if not without_filler(found.words):
         hint = _spelling(unknown, model.lexicon, of_file=FILLER_WORD not in found.words)
-        raise GrammarError(f"{wanted} and the model's lexicon have no word in common{hint and '. '}{hint}")
+        raise GrammarError(f"{wanted} and the model's lexicon have no word in common{hint and '; '}{hint}")
     reasons = []
     if unknown:
         reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")

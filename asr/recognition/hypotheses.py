@@ -72,9 +72,11 @@ def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
     left_out = [name for name in rows if fault_in_pattern(name) is not None]
     if left_out:
         log.warning(
-            "{path.name}: {count(len(left_out), 'utterance')} left out, because their ids are not valid there: "
-            "{some(left_out, 3)}",
-            printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}"),
+            "%s",
+            printable(
+                f"{path.name}: {count(len(left_out), 'utterance')} left out, because their ids are not valid there: "
+                f"{some(left_out, 3)}"
+            ),
         )
     labels = {
         name: [

@@ -27,8 +27,8 @@ _OTHER_BEGINNINGS = {
     '{"': "JSON lines",
     "VERSION=": "a lattice",
     "utterance\tstart\t": "confusion networks",
-    "an n-best list": "a list of the best sentences",
-    "a list of failed utterances": "a list of utterances left out",
+    "utterance\trank\t": "an n-best list",
+    "utterance\tcode\t": "a list of failed utterances",
 }
 """Beginnings of files that are not transcripts, and their formats."""
 

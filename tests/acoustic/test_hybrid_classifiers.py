@@ -98,7 +98,7 @@ def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str)
 
 
 def test_unknown_parameter_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r"has no 'n_center'; did you mean n_centers") as texts:
+    with pytest.raises(ConfigError, match=r"'n_center' is unknown. Did you mean n_centers") as texts:
         make_classifier("kernel-logistic", {"n_center": 300})
     assert "n_candidates" in str(texts.value)
     with pytest.raises(ConfigError, match=r"has no 'depth'; it has .*sigma"):
@@ -122,7 +122,7 @@ def test_a_registered_class_or_function_makes_a_classifier_with_parameters() -> 
         ("broken", "cannot be imported from toy_plug_that_is_not_there"),
         ("gone", "cannot be imported from toy_plug:Gone"),
         ("counter", "creates a Counter"),
-        ("nowhere", "unknown classifier 'nowhere'; known are bayesian-lssvm, broken, counter, fixed-size-lssvm"),
+        ("nowhere", "'nowhere' is unknown. Expected one of bayesian-lssvm, broken, counter, fixed-size-lssvm"),
     ],
 )
 def test_what_is_wrong_with_a_registered_classifier_is_told(name: str, reason: str) -> None:
@@ -156,8 +156,8 @@ def test_scikit_learn_s_classifiers_are_named_by_their_import_path() -> None:
         ("sklearn.naive_bayes.abstractmethod", "not supported"),
         ("sklearn", "not supported"),
         ("sklearn.", "not supported"),
-        ("os.system", "unknown classifier"),
-        ("builtins.eval", "unknown classifier"),
+        ("os.system", "is unknown"),
+        ("builtins.eval", "is unknown"),
     ],
 )
 def test_a_path_that_leads_to_no_classifier_is_refused(name: str, reason: str) -> None:

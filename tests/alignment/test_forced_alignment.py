@@ -63,7 +63,7 @@ def test_the_best_variant_and_pause_are_chosen():
 def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
     units = units_of("x", "y")
     scores = scores_of(units)
-    scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence looks better until it is too late for the word
+    scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence scores better until it is too late for the word
     graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
     assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), Fault)
     result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0, np.inf))
@@ -71,7 +71,7 @@ def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
 
 
 def test_a_word_without_pronunciation_is_refused():
-    with pytest.raises(LexiconError, match="no pronunciation for D E;"):
+    with pytest.raises(LexiconError, match="no pronunciation for D E"):
         transcript_graph(["E", "A", "D"], LEXICON, TOPOLOGY)
 
 

@@ -72,7 +72,7 @@ def test_a_fifth_of_wrong_transcripts_do_not_hide_each_other():
 
 def test_where_the_worse_half_spreads_wide_more_is_needed_to_stand_out():
     clean, heavy = Scores({"s3-4": -4.4}), Scores({"s3-4": -4.4})
-    for number in range(N_SPEAKERS):  # a model that knows its speech badly: a tail of right ones
+    for number in range(N_SPEAKERS):  # a model that fits its speech badly: a tail of correct transcripts
         heavy.right |= {f"s{number}-{place}": -3.0 - 0.3 * place for place in (0, 1)}
     assert [one.name for one in clean.check().suspects] == ["s3-4"]
     assert heavy.check().suspects == ()
@@ -109,7 +109,7 @@ def test_transcripts_in_disorder_are_told_of_the_corpus():
     replaced = (-7.9 + random.normal(size=len(names))).tolist()
     (suspect,) = Scores(dict(zip(names, replaced, strict=True))).check().suspects
     assert (suspect.kind, suspect.name) == ("corpus", "all")
-    assert "hardly better than those of other utterances" in suspect.reason
+    assert "fit better than only" in suspect.reason
 
 
 def test_a_speaker_whose_transcripts_are_in_disorder_is_named():
@@ -173,4 +173,4 @@ def test_one_line_counts_the_suspects_and_names_their_list(caplog, suspects, sta
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert caplog.messages[0].startswith(start) and part in caplog.messages[0]
     assert ". List: run/suspects.tsv; the first: " in caplog.messages[0]
-    assert caplog.messages[0].endswith(f". Altogether {check}")
+    assert caplog.messages[0].endswith(f". All transcripts: {check}")

@@ -66,7 +66,7 @@ def test_a_missing_model_or_recording_is_also_the_error_that_python_raises(entri
 
 
 def test_a_folder_is_no_model(tmp_path):
-    with pytest.raises(ModelFormatError, match="a model file is needed"):
+    with pytest.raises(ModelFormatError, match="a model file"):
         Recognizer.load(tmp_path)
 
 

@@ -97,7 +97,7 @@ def test_the_command_says_so_once_and_of_the_longest(toy_model, tape, samples, t
         soundfile.write(tmp_path / f"{name}.wav", np.resize(samples, seconds * RATE), RATE)
     decode = ["decode", "--model", toy_model, "--out", tmp_path / "out", "-j", 1, tape, *tmp_path.glob("*.wav")]
     assert asr(*decode, "--grammar", tmp_path / "sentences")[0] == 0
-    assert len([line for line in caplog.messages if line.startswith("tape: it lasts 20 s")]) == 1
+    assert len([line for line in caplog.messages if line.startswith("tape: 20 s of audio")]) == 1
     assert "tape-2" not in caplog.text
     caplog.clear()
     assert asr(*decode)[0] == 0

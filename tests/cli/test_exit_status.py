@@ -55,13 +55,13 @@ def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complai
         ("features --data {dir} --out out --config no.toml", f"--config: 'no.toml' {NO_FILE}"),
         ("train --data none --lexicon {file} --work-dir w", f"--data: 'none' {NO_DIRECTORY}"),
         ("train --data {dir} --lexicon {dir} --work-dir w", f"--lexicon: '{{dir}}' {NOT_A_FILE}"),
-        ("align --model none --data {dir} --out out", f"--model: 'none' does not exist; {MODEL_NEEDED}"),
+        ("align --model none --data {dir} --out out", f"--model: 'none' does not exist. {MODEL_NEEDED}"),
         ("align --model {file} --data none --out out", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out no.wav", f"AUDIO: 'no.wav' {NO_FILE}"),
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out --data {dir} --grammar trigram", f"--grammar: {NO_GRAMMAR}"),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
-        ("info none", f"MODEL: 'none' does not exist; {MODEL_NEEDED}"),
+        ("info none", f"MODEL: 'none' does not exist. {MODEL_NEEDED}"),
     ],
 )  # fmt: skip
 def test_missing_input_has_status_1(asr: Asr, transcript: Path, arguments: str, sentence: str) -> None:
@@ -98,7 +98,7 @@ def test_raised_error_decides_the_exit_status(
     monkeypatch.setattr(score, "require_file", fail)
     code, out, err = asr("score", transcript, transcript)
     assert (code, out) == (status, "")
-    assert err in (f"asr: error: {message}\n", "")  # Typer itself ends an interrupted command, silently
+    assert err in (f"asr: error: {message}\n", "")  # Typer itself ends an interrupted command, without a message
 
 
 def test_a_fault_of_the_program_keeps_its_traceback(transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:

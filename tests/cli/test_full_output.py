@@ -15,7 +15,7 @@ def run(
 ) -> tuple[int, str]:
     """Exit status and standard error of a command with this standard output."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""  # where empty, the same as not set
+    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""  # empty is the same as not set
     command = [sys.executable, "-m", "asr.cli", *map(str, arguments)]
     done = subprocess.run(command, stdout=output, stderr=error, env=environment, text=True, check=False)
     return done.returncode, done.stderr or ""

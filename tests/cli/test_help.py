@@ -22,8 +22,13 @@ TOLD = {
         "Hybrids of other classifiers cannot be adapted",
     ),
     "tune": (*OF_DATA, *OF_ROOT, "lm_scale and insertion_penalty", "written by asr train"),
-    "validate": (*OF_DATA, *OF_ROOT, "is what training refuses or has to leave out", "together with the training data"),
-    "align": (*OF_DATA, *OF_ROOT, "how well every transcript fits its audio", "written by asr train"),
+    "validate": (
+        *OF_DATA,
+        *OF_ROOT,
+        "An error stops training or excludes utterances",
+        "together with the training data",
+    ),
+    "align": (*OF_DATA, *OF_ROOT, "the match of every transcript with its audio", "written by asr train"),
 }
 
 

@@ -42,7 +42,7 @@ def test_settings_and_lexicon_come_through_pipes(asr: Asr, piped: Piped, tiny_co
     status, _, err = asr(*train, *through)
     assert status == 0, err
     status, _, err = asr(*train, *(part for option, path in files.items() for part in (option, path)))
-    assert status == 0, err  # the same run, with settings and lexicon that have not changed
+    assert status == 0, err  # the same run, with the same settings and lexicon
 
 
 def test_a_fault_of_what_is_piped_is_told_with_its_line(asr: Asr, piped: Piped, tiny_corpus: Path, tmp_path) -> None:

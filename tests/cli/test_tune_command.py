@@ -148,7 +148,7 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, said, outpu
     assert "lost: 0 of" in out
     limited = load_model(output).search
     described = describe_model(output)
-    assert described["rejection"]["by"].startswith("limits") and "tuned for" in str(described["held-out speech"])
+    assert described["rejection"]["by"].startswith("limits") and "tuning grammar" in str(described["held-out speech"])
     assert limited.filler_penalty == load_model(toy_model).search.filler_penalty
     assert limited.rejects
     output.unlink()

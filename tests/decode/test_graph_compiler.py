@@ -179,7 +179,7 @@ def test_sharing_ends_of_phones_and_pauses_changes_no_path(
         assert phone_segments(ours, graphs[0], topology) == phone_segments(plain, graphs[1], topology)
         words = word_segments(ours, graphs[0], topology), word_segments(plain, graphs[1], topology)
         labels = [[segment.label for segment in own] for own in words]
-        assert labels[0] != labels[1] or words[0] == words[1]  # words that sound alike may be equally good
+        assert labels[0] != labels[1] or words[0] == words[1]  # homophones may have equal scores
 
 
 def test_a_phone_that_leads_to_one_place_from_many_is_there_once_but_for_its_first_unit():

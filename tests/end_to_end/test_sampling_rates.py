@@ -74,7 +74,7 @@ def test_training_takes_the_rate_of_the_corpus_and_stores_it_as_a_number(
     assert asr(*arguments)[0] == 0
     record = json.loads((tmp_path / "run" / "run.json").read_text())["configuration"]
     assert record["features"]["sample_rate"] == record["hybrid_features"]["sample_rate"] == 8000
-    assert asr(*arguments)[0] == 0  # goes on, and finds nothing changed
+    assert asr(*arguments)[0] == 0  # resumes, without changes
     model = tmp_path / "run" / "model.safetensors"
     assert "  sample_rate: 8000\n" in asr("info", model)[1]
 

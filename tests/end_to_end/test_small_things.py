@@ -67,9 +67,9 @@ def test_a_grammar_in_another_letter_case_is_told_so(
     grammar.write_text("one two\nwise\n")
     status, _, err = decode(file, "--grammar", grammar)
     assert status == 1
-    assert "letter case counts, and the model's lexicon has one as ONE, two as TWO, wise as WISE" in err
+    assert "letter case matters, and the model's lexicon has one as ONE, two as TWO, wise as WISE" in err
     assert "`tr a-z A-Z` makes a matching copy" in err
-    grammar.write_text("One two.\nWise!\n")  # of which no change of case makes sentences
+    grammar.write_text("One two.\nWise!\n")  # a change of letter case does not make these words known
     status, _, err = decode(file, "--grammar", grammar)
     assert (status, "`tr" in err) == (1, False)
     assert "words must not have punctuation marks, as here Wise! for WISE, two. for TWO" in err
@@ -77,7 +77,7 @@ def test_a_grammar_in_another_letter_case_is_told_so(
     assert "is a JSGF grammar" in decode(file, "--grammar", grammar)[2]
     grammar.write_text("one two\nWISE\n")
     assert decode(file, "--grammar", grammar)[0] == 0
-    assert "letter case counts, and the model's lexicon has one as ONE, two as TWO" in caplog.text
+    assert "letter case matters, and the model's lexicon has one as ONE, two as TWO" in caplog.text
 
 
 def test_letter_case_in_scoring_is_told_and_can_be_ignored(asr: Asr, tmp_path: Path) -> None:

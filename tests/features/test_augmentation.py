@@ -116,7 +116,7 @@ def test_a_faster_copy_is_shorter_and_higher_by_the_same_factor(factor):
     assert abs(len(copy) - len(tone) / factor) <= 1
     spectrum = np.abs(np.fft.rfft(copy * np.hanning(len(copy))))
     assert np.argmax(spectrum) * RATE / len(copy) == pytest.approx(440 * factor, abs=1)
-    # The middle is the sine evaluated at the faster clock; the ends are the filter's.
+    # The middle is the sine at the faster rate; the ends are those of the filter.
     middle = np.arange(1000, len(copy) - 1000)
     np.testing.assert_allclose(copy[middle], np.sin(2 * np.pi * 440 * factor * middle / RATE), atol=2e-3)
 

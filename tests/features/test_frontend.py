@@ -117,7 +117,7 @@ def test_lda_does_not_scale_up_rounding():
     generator = np.random.default_rng(7)
     labels = np.repeat(np.arange(5), 200)
     slow = generator.normal(size=(1000, 2)) + labels[:, None]
-    nearly = slow + 1e-4 * generator.normal(size=(1000, 2))  # frames that follow each other are as alike
+    nearly = slow + 1e-4 * generator.normal(size=(1000, 2))  # consecutive frames are equally similar
     frames = np.hstack([slow, nearly])
     config = FeatureConfig(normalize="none", delta_order=0, lda_dimension=3)
     matrices = []
@@ -146,7 +146,7 @@ def test_lda_passes_over_columns_that_do_not_vary():
     wider = table.map(lambda frames: np.concatenate([frames, np.full((len(frames), 1), 7.0), frames[:, :1]], axis=1))
     frames = FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(wider, labels).transform(wider).frames
     narrow = FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(table, labels).transform(table).frames
-    for column in range(4):  # a column that is there twice has half the ridge
+    for column in range(4):  # a repeated column has half of the ridge
         assert abs(np.corrcoef(frames[:, column], narrow[:, column])[0, 1]) > 0.999
 
 
@@ -241,7 +241,7 @@ def test_streaming_in_any_chunks_gives_the_numbers_of_batch(fitted, which, n, se
     parts.append(stream.finish())
     streamed = np.concatenate(parts)
     assert streamed.dtype == np.float32 and streamed.shape == (len(static), front_end.n_features_)
-    # A product of other blocks adds in another order: sums of hundreds of terms of single precision.
+    # Products of other block sizes add in another order: sums of hundreds of terms in single precision.
     np.testing.assert_allclose(streamed, batch, atol=3e-5, rtol=1e-5)
 
 

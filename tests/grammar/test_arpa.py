@@ -185,7 +185,7 @@ def test_a_bad_file_is_refused_with_line_and_value(tmp_path: Path, old: str, new
 
 
 def test_a_weight_above_one_is_accepted_where_all_likely_words_are_listed(tmp_path: Path) -> None:
-    # After a, both a and </s> are listed, and rarer than by themselves: the rest is shared by b alone.
+    # After a, both a and </s> are listed with lower probabilities than their unigrams; only b has the rest.
     text = BIGRAM.replace("-0.5 a -0.2", "-0.5 a 0.6").replace("ngram 2=3", "ngram 2=5")
     listed = text.replace("-0.2 a b", "-0.2 a b\n-3 a a\n-3 a </s>")
     assert read_arpa(saved(tmp_path, listed)).back_offs["a",] == 0.6
@@ -267,7 +267,7 @@ def test_samples_of_a_back_off_model_follow_its_probabilities() -> None:
 def test_the_published_an4_model_is_read(speech_data: Path) -> None:
     model = read_arpa(speech_data / "an4" / "etc" / "an4.ug.lm")
     assert model.order == 2
-    assert len(model.words) == 104  # of 107 unigrams, three being <s>, </s> and <UNK>
+    assert len(model.words) == 104  # of 107 unigrams, including <s>, </s> and <UNK>
 
 
 def test_a_model_that_lacks_nearly_all_its_histories_is_refused() -> None:

@@ -32,7 +32,7 @@ from tests.openfst_files import State, fst_bytes, word_pair_states
 INF = math.inf
 SYMBOLS = {"<eps>": 0, "a": 1, "b": 2, "#0": 3, "<s>": 4, "</s>": 5, "#1": 6}
 KINDS = [("vector", 2), ("const", 1), ("const", 2)]
-# <s>, a or b, then a any number of times, by way of a back-off and </s>
+# <s>, a or b, then a any number of times, through a back-off, and </s>
 STATES: list[State] = [
     (INF, [(4, 4, 0.5, 1)]),
     (INF, [(1, 1, 0.1, 2), (2, 2, 2.5, 2)]),
@@ -170,7 +170,7 @@ ARCS = st.builds(
 @settings(deadline=None)
 @given(arcs=st.lists(ARCS, max_size=16))
 def test_no_sentence_changes_its_cost_when_empty_arcs_go(arcs: list[Arc]) -> None:
-    # Arcs lead on, so that the oracle ends; cycles of words are in the tests above.
+    # Arcs lead only forward, so that the reference ends; cycles of words are in the tests above.
     leading_on = [arc for arc in arcs if arc.target > arc.source]
     found, final_costs, n_states = determinize("a test", leading_on, start=0, end=END)
     assert all(arc.word is not None and max(arc.source, arc.target) < n_states for arc in found)

@@ -76,7 +76,7 @@ def _changed(name, index, value):
         _changed("node_yes", 0, 0),  # a circle
         _changed("node_no", 0, 10**6),
         _changed("node_question", -1, 10**6),
-        _changed("node_yes", -1, 10**6),  # a state that is none
+        _changed("node_yes", -1, 10**6),  # an invalid state
         _changed("question_side", 0, 4),
         _changed("root", (0, 0), -1),
         _changed("root", (0, 0), 1),  # two phones with one tree

@@ -99,7 +99,7 @@ def test_the_risk_is_an_expected_number_of_edits_that_only_falls(lattice, scale)
 
     found = mbr_decode(lattice, scale)
     words = found.words
-    assert found.risk >= risk(words) - 1e-6  # alignments of several sentences share what they have in common
+    assert found.risk >= risk(words) - 1e-6  # alignments of several sentences share their common parts
     assert found.risk <= risk(words) + 0.2
     assert risk(words) <= risk(lattice.first) + 1e-3
     for place in found.places:

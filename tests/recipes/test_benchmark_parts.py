@@ -105,7 +105,7 @@ def test_sinc_has_noise_in_the_training_points_only():
     assert (train.shape[0], test.shape[0]) == (1000, 20000)
     np.testing.assert_array_equal(problem.y[test], truth[test])
     assert np.std(problem.y[train] - truth[train]) == pytest.approx(0.1, rel=0.1)
-    np.testing.assert_array_equal(sinc_problem(2).X, problem.X[:2100])  # a run does not depend on how many there are
+    np.testing.assert_array_equal(sinc_problem(2).X, problem.X[:2100])  # a run does not depend on their number
 
 
 def held_out_loss(estimator, problem, partition, folds):

@@ -156,7 +156,7 @@ GOOD = tar(("rm1/etc/rm1.dic", b"A AH\n"), ("./rm1/feat/abc/sr001.mfc", b"\0" * 
 def test_the_archive_is_unpacked_and_what_came_is_recorded(server, tmp_path):
     server.content = GOOD
     pairs = Source("RM_G.fst", (server.url,), FST_MAGIC)
-    (tmp_path / "RM_G.fst").write_bytes(FST_MAGIC)  # put there by hand
+    (tmp_path / "RM_G.fst").write_bytes(FST_MAGIC)  # copied there by hand
     download(tmp_path, [source(server.url), pairs])
     assert (tmp_path / "rm1" / "etc" / "rm1.dic").read_bytes() == b"A AH\n"
     assert (tmp_path / "rm1" / "feat" / "abc" / "sr001.mfc").stat().st_size == 56

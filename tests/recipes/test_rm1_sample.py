@@ -142,7 +142,7 @@ def test_spoilt_lists_are_refused_by_name(copied, file, old, new, message):
 def test_the_real_folder_has_the_frames_and_phones_that_its_readme_counts(rm1_sample):
     lexicon, data = read_sample(rm1_sample)
     assert len(lexicon) == 48
-    # Two labels of the test, which has 9,108, are one more than their utterance has frames.
+    # Two label lists of the test, which has 9,108 labels, have one label more than frames.
     for split, n_speakers, n_frames, n_phones in (("train", 40, 27_284, 3_151), ("test", 12, 9_106, 989)):
         dataset = data[split].dataset
         assert (len(dataset.speakers), dataset.static.n_frames) == (n_speakers, n_frames)
@@ -186,7 +186,7 @@ def test_tiny_folder_becomes_a_table_twice_the_same(tiny, tmp_path, monkeypatch,
         assert row["phone_error"] == pytest.approx(100 * (row["sub"] + row["del"] + row["ins"]) / 48)
         assert row["frame_error_interval"][0] <= row["frame_error"] <= row["frame_error_interval"][1]
         assert row["train_seconds"] > 0 and row["frames_per_second"] > 0
-    # To guess is to be wrong in 11 frames of 12 and 2 phones of 3.
+    # Random choice is wrong in 11 frames of 12 and 2 phones of 3.
     assert all(row["frame_error"] < 60 and row["phone_error"] < 40 for row in rows)
     assert "| gmm-8 |" in shown and "The source's order" in shown and "in points: npd-ovo" in shown
     sample.main()

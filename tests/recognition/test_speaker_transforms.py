@@ -104,10 +104,10 @@ def test_a_model_of_one_kind_of_maps_is_written_and_read_and_not_adapted_by_the_
             np.testing.assert_array_equal(found.matrix, expected[name].matrix)
         assert describe_model(tmp_path / maps)["speakers"]["maps"] == maps
         assert adaptable(again, maps) is again
-        with pytest.raises(ConfigError, match=f"mapped by '{maps}'"):
+        with pytest.raises(ConfigError, match=f"transforms '{maps}'"):
             adaptable(again, "vtln" if maps == "fmllr" else "fmllr")
         written[maps] = load_arrays(tmp_path / maps)
-    # Of fMLLR nothing more is written than when it was the only kind.
+    # For fMLLR, the file is the same as when it was the only kind.
     assert set(written["fmllr"][1]["speakers"]) == {"front_end", "search", "settings"}
     arrays, metadata = written["vtln"]
     metadata["speakers"]["front_end"]["config"]["n_cepstra"] = 11
@@ -207,7 +207,7 @@ def test_who_speaks_in_a_data_directory_is_not_said_a_second_time(toy_model, toy
         ({"format": "other"}, "a file of speaker transforms"),
         ({"found by": "other"}, "of another model"),
         ({"speakers": ["a", "a"]}, "different names"),
-        ({"speakers": ["a"]}, "do not fit together"),
+        ({"speakers": ["a"]}, "inconsistent"),
     ],
 )
 def test_a_file_of_other_maps_is_refused(mixtures, tmp_path, changed, words):

@@ -96,7 +96,7 @@ def test_all_faults_that_can_be_seen_together_are_told_together(path: Path) -> N
         "hybrid_features.context", "ngram_order", "seed", "tied_gmm.transform",
     ]  # fmt: skip
     sound = caught.value.sound
-    assert sound == load_config({"speakers": {"maps": "vtln"}})  # with nothing of what is at fault
+    assert sound == load_config({"speakers": {"maps": "vtln"}})  # without the invalid settings
 
 
 def test_faulty_table_hides_faults_that_depend_on_it(path: Path) -> None:

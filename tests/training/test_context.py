@@ -80,9 +80,9 @@ def test_half_an_hour_of_speech_has_context_by_default(toy_recipe, monkeypatch, 
         return with_context(replace(training_context, config=config), dataset).config
 
     assert chosen().context == 1
-    assert chosen(tied_states=30).context == 3  # nobody sets it for states without context
+    assert chosen(tied_states=30).context == 3  # is not set for states without context
     monkeypatch.setattr(aligner_stages, "SECONDS_FOR_CONTEXT", dataset.seconds)
-    assert chosen().context == 1  # for want of frames
+    assert chosen().context == 1  # because there are too few frames
     monkeypatch.setattr(context_trees, "FRAMES_A_STATE", 1)
     caplog.set_level("INFO")
     assert chosen().context == 3

@@ -36,7 +36,7 @@ def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, 
     assert tuned.hypotheses.keys() == held_out.references.keys()
     assert tuned.report.errors == score_utterances(held_out.references, tuned.hypotheses).errors
     assert tuned.standard_error >= 0
-    # By hand: every utterance under the search that the counts of the others choose (few speakers: one by one).
+    # By hand: every utterance with the search chosen by the counts of the others (few speakers: one by one).
     naive = {}
     for name, words in held_out.references.items():
         others = held_out.where(lambda each, _, own=name: each != own)
