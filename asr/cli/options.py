@@ -90,7 +90,7 @@ _MAX_PIPED = 64 << 20  # bytes; each reader has its own limit
 
 
 def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
-    """Raise `error` unless `path` is None or a directory."""
+    """Raise `error` if `path` is not a directory; None is accepted."""
     if path is None or is_dir(path):
         return
     found = "is a file" if exists(path) else "does not exist"
@@ -98,7 +98,7 @@ def require_directory(path: Path | None, option: str, error: type[AsrError] = Co
 
 
 def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
-    """Raise `error` unless `path` is None or a file; a shell pipe (`<(command)`) is copied to a file."""
+    """Raise `error` if `path` is not a file; None is accepted, and a shell pipe (`<(command)`) is copied to a file."""
     if path is None or is_file(path):
         return
     if path.is_fifo():
@@ -137,7 +137,7 @@ def require_model(path: Path, option: str) -> None:
 
 
 def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
-    """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
+    """Raise GrammarError for a grammar that is not a name, a number of words, or a file; None is accepted."""
     if grammar is None or grammar in ("loop", "one") or re.fullmatch("[0-9]{1,4}", grammar):
         return
     if not exists(Path(grammar)):
