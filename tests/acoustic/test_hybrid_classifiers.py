@@ -101,7 +101,7 @@ def test_unknown_parameter_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"'n_center' is unknown. Did you mean n_centers") as texts:
         make_classifier("kernel-logistic", {"n_center": 300})
     assert "n_candidates" in str(texts.value)
-    with pytest.raises(ConfigError, match=r"has no 'depth'; it has .*sigma"):
+    with pytest.raises(ConfigError, match=r"'depth' is unknown.* .*sigma"):
         make_classifier("orols", {"depth": 3})
 
 

@@ -380,7 +380,7 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
     for text, kind, message in (
         ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID. Use add_word"),
         ("ONE seven", LexiconError, "no pronunciation for seven; letter case matters, .* has seven as SEVEN"),
-        ("SEVEN " * 100, AlignmentError, "needs at the least"),
+        ("SEVEN " * 100, AlignmentError, "too short for its transcript"),
         ("", AlignmentError, "no words"),
     ):
         with pytest.raises(kind, match=message):

@@ -284,7 +284,7 @@ def test_a_search_setting_out_of_range_is_named(asr: Asr, place: Bin, tmp_path: 
 def test_two_audio_files_of_one_name_and_folder_are_refused(asr: Asr, place: Bin, tmp_path: Path) -> None:
     same = shutil.copy(place.wav(0), tmp_path / "one.wav"), shutil.copy(place.wav(0), tmp_path / "one.flac")
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", *same)
-    check_one_sentence(finished, str(same[0]), str(same[1]), "rename one")
+    check_one_sentence(finished, str(same[0]), str(same[1]), "Rename one")
 
 
 def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Bin) -> None:

@@ -177,7 +177,7 @@ def test_networks_are_read_as_they_were_written(tmp_path):
         ("u\t0.1\tsoon\tA:1", r"tsv:2: 'soon'. Expected a number"),
         ("u\t0.3\t0.2\tA:1", r"tsv:2: the place ends at 0\.2"),
         ("u\t0.1\t0.2\tA", r"tsv:2: 'A' is not a word"),
-        ("u\t0.1\t0.2\tA:1.5", r"tsv:2: '1\.5' Expected a number from 0 to 1"),
+        ("u\t0.1\t0.2\tA:1.5", r"tsv:2: '1\.5'. Expected a number from 0 to 1"),
         ("u\t0.1\t0.2\tA:0.7 B:0.7", r"tsv:2: the probabilities sum to 1\.4"),
         ("u\t0.1\t0.2\tA:0.5 A:0.5", "tsv:2: 'A' appears twice"),
         ("u\t0.1\t0.2\t", r"tsv:2: the probabilities sum to 0"),
