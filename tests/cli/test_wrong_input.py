@@ -88,7 +88,7 @@ SETTINGS = {
     "uneven mixtures": ("[gmm]\nmixtures = [1, 3]\niterations = [1, 1]\n", ("gmm", "[1, 3]")),
     "a floor of zero": ("[hybrid]\nprior_floor = 0.0\n", ("hybrid.prior_floor",)),
     "no TOML": ("features: 3\n", ("cannot be read as TOML", "line 1")),
-    "an unknown classifier": ("[hybrid]\nclassifier = 'forest'\n", ("unknown classifier 'forest'", "kernel-logistic")),
+    "an unknown classifier": ("[hybrid]\nclassifier = 'forest'\n", ("'forest' is unknown", "kernel-logistic")),
     "an unknown parameter": ("[hybrid.parameters]\ncentres = 5\n", ("'kernel-logistic'", "centres")),
     "a wrong parameter": ("[hybrid.parameters]\nn_centers = -5\n", ("'kernel-logistic'", "n_centers", "-5")),
 }

@@ -121,14 +121,14 @@ def test_cepstra_that_are_missing_are_named(copied):
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("phones.txt", "AA", "N", r"phones.txt:2: 'N' cannot name a phone"),
-        ("phones.txt", "SIL", "H", r"phones.txt: has 4 phones; SIL and"),
-        ("train/states.txt", " 6 ", " 12 ", r"train/states.txt:1: '12' is no state; numbers from 0 to 11"),
-        ("train/states.txt", " 6 ", " x ", r"train/states.txt:1: 'x' is no state"),
-        ("train/utt2spk", "train0-0 train0\n", "", r"train/utt2spk: lacks utterance 'train0-0'"),
-        ("train/mfc.scp", "train0-0 cepstra/train0/0.mfc\n", "", r"train/mfc.scp: lacks utterance 'train0-0'"),
+        ("phones.txt", "AA", "N", r"phones.txt:2: 'N' is not a valid phone"),
+        ("phones.txt", "SIL", "H", r"phones.txt: 4 phones. Expected SIL and"),
+        ("train/states.txt", " 6 ", " 12 ", r"train/states.txt:1: '12' is not a state. Expected numbers from 0 to 11"),
+        ("train/states.txt", " 6 ", " x ", r"train/states.txt:1: 'x' is not a state"),
+        ("train/utt2spk", "train0-0 train0\n", "", r"train/utt2spk: utterance 'train0-0' is missing"),
+        ("train/mfc.scp", "train0-0 cepstra/train0/0.mfc\n", "", r"train/mfc.scp: utterance 'train0-0' is missing"),
         ("test/mfc.scp", " cepstra", " ../cepstra", r"1 file or folder is missing: .*/../cepstra/test0/0.mfc"),
-        ("test/utt2spk", " test0", " a/b", r"test/utt2spk:1: 'a/b' cannot name an utterance or a speaker: it holds"),
+        ("test/utt2spk", " test0", " a/b", r"test/utt2spk:1: 'a/b' is not a valid name"),
         ("test/utt2spk", " test0", " train3", r"speaker 'train3' is in train and test"),
     ],
 )
