@@ -141,12 +141,12 @@ def test_a_directory_or_binary_file_is_no_settings(tmp_path: Path, path: Path) -
     ("text", "meant"),
     [
         ("[gmm]\nmixture = [1]\n", "gmm.mixture is not a setting. Did you mean gmm.mixtures?"),
-        ("[hybrid]\nrealignement = 1\n", "did you mean hybrid.realignments?"),
+        ("[hybrid]\nrealignement = 1\n", "Did you mean hybrid.realignments?"),
         ("held_out = 0.1\n", "held_out is not a setting. Did you mean tuning.held_out?"),
-        ("[hybrid]\nnoise = {directory = 'x', snrdb = [3.0]}\n", "did you mean hybrid.noise.snr_db?"),
-        ("sed = 3\n", "did you mean seed?"),
+        ("[hybrid]\nnoise = {directory = 'x', snrdb = [3.0]}\n", "Did you mean hybrid.noise.snr_db?"),
+        ("sed = 3\n", "Did you mean seed?"),
         ("clasifier = 'orols'\n", "clasifier is not a setting. Did you mean hybrid.classifier?"),
-        ("[tuning]\nclasifier = 'orols'\n", "did you mean hybrid.classifier?"),
+        ("[tuning]\nclasifier = 'orols'\n", "Did you mean hybrid.classifier?"),
     ],
 )
 def test_a_name_that_is_no_setting_comes_with_the_one_that_was_meant(path: Path, text: str, meant: str) -> None:
