@@ -183,7 +183,7 @@ def _left_out_sentences(path: Path, known: set[str]) -> str:
         return ""
     shown = some((repr(sentence) for sentence in left_out), 3)
     return (
-        f"{len(left_out):,} of {count(len(sentences), 'sentence')} left out, because they have words that cannot be "
+        f"{len(left_out):,} of {count(len(sentences), 'sentence')} left out, because not all of their words can be "
         f"recognized: {shown}"
     )
 

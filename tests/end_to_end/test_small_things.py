@@ -29,7 +29,7 @@ def test_an_earlier_outcome_with_other_words_is_kept(
     assert decode(files[1])[0] == 0
     assert kept.read_text() == first
     assert hypotheses.read_text().startswith(files[1].stem)
-    (line,) = [line for line in caplog.messages if "kept as hyp.txt.old" in line]
+    (line,) = [line for line in caplog.messages if "now in hyp.txt.old" in line]
     assert f"of other utterances ({files[0].stem})" in line
     assert line.endswith("Give all files to one command, or use another folder for every command (--out DIR, output=)")
     caplog.clear()
@@ -84,9 +84,8 @@ def test_letter_case_in_scoring_is_told_and_can_be_ignored(asr: Asr, tmp_path: P
     (tmp_path / "ref").write_text("u ONE TWO\n")
     (tmp_path / "hyp").write_text("u one two\n")
     status, out, err = asr("score", tmp_path / "ref", tmp_path / "hyp")
-    hint = "--ignore-case (ignore_case=True)"
-    said = f"asr: 2 of the 2 errors are differences in letter case. {hint}\n"
-    assert (status, err) == (0, said)
+    assert status == 0
+    assert err.startswith("asr: 2 of the 2 errors") and "--ignore-case (ignore_case=True)" in err
     assert out.startswith("WER 100.00 %")
     status, out, err = asr("score", tmp_path / "ref", tmp_path / "hyp", "--ignore-case")
     assert (status, err) == (0, "")

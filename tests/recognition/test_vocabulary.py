@@ -19,7 +19,7 @@ def test_sentences_left_out_for_their_letter_case_are_counted_and_named(
     with caplog.at_level(logging.WARNING):
         assert chosen_grammar(model, model.lexicon, path).words == ("NO", "SEVEN", "TWO")
     (line,) = caplog.messages
-    assert "2 of 4 sentences left out, because they have words that cannot be recognized: 'seven one', 'NO UP'" in line
+    assert "2 of 4 sentences left out, because not all of their words can be recognized: 'seven one', 'NO UP'" in line
     assert "no pronunciation for UP, one, seven" in line
     assert "letter case matters, and the model's lexicon has one as ONE, seven as SEVEN" in line
 
