@@ -66,7 +66,7 @@ def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on
         assert reasons.keys() == set(names[:7])
         assert "cannot be read as audio" in reasons[unread]
         assert "holds no samples" in reasons[empty]
-        assert "is digital silence, all its samples are 0, but" in reasons[silent]
+        assert "is digital silence" in reasons[silent]
         assert "9 frames" in reasons[brief]
         assert reasons[unspoken] == "it has no transcript"
         assert reasons[foreign] == "the lexicon has no pronunciation for ELEVEN"
