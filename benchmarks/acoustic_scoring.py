@@ -1,7 +1,7 @@
 """Speed of the discriminant evaluation in frames per second, compared with scikit-learn and with its separate parts.
 
 `python -m benchmarks.acoustic_scoring` prints a table and, last, one JSON object {"ours", "sklearn", "parts"}: frames
-per second, medians of seven interleaved repetitions, m = 2000 centres, S = 150 outputs, d = 39 features, float32, one
+per second, medians of seven interleaved repetitions, m = 2000 centers, S = 150 outputs, d = 39 features, float32, one
 core. "parts" is the time of the first matrix product, the exponential and the second matrix product, each measured
 separately on blocks of the same size.
 """

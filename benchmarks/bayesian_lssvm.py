@@ -118,8 +118,9 @@ def print_coverage(n_runs: int) -> None:
         covered.append(np.mean(np.abs(y - means) < QUANTILE * deviations))
         noises.append(np.sqrt(model.noise_variance_[0]))
     print(
-        f"sinc: {100 * np.mean(covered):.2f} % of new targets within 1.96 deviations, over {n_runs} runs (single runs "
-        f"{100 * np.min(covered):.1f} to {100 * np.max(covered):.1f}); noise {np.mean(noises):.4f}, in truth {NOISE}",
+        f"sinc: {100 * np.mean(covered):.2f} % of new targets within 1.96 deviations, over {n_runs} runs (single "
+        f"runs {100 * np.min(covered):.1f} to {100 * np.max(covered):.1f}); noise {np.mean(noises):.4f} (true "
+        f"value {NOISE})",
         flush=True,
     )
 
@@ -139,15 +140,15 @@ def print_growing_noise(n_runs: int) -> None:
         message = BayesianLSSVMRegressor().fit(X, y, noise_variance=deviation**2)
         known = message.predict(X_new, return_std=True, noise_variance=deviation_new**2)
         left = X_new[:, 0] < 0
-        for name, (means, bars) in (("learnt", learnt), ("one for all", alike), ("known", known)):
+        for name, (means, bars) in (("learned", learnt), ("one for all", alike), ("known", known)):
             inside = np.abs(targets - means) < QUANTILE * bars
             off = np.sqrt(np.mean((means - truth) ** 2))
             found.setdefault(name, []).append([100 * inside[left].mean(), 100 * inside[~left].mean(), off])
     for name, rows in found.items():
         quiet, loud, off = np.mean(rows, axis=0)
         print(
-            f"growing noise, variance {name}: {quiet:.1f} % of new targets within 1.96 deviations where x < 0, "
-            f"{loud:.1f} % where x > 0; off by {off:.4f}, over {n_runs} runs",
+            f"increasing noise, variance {name}: {quiet:.1f} % of new targets within 1.96 deviations where x < "
+            f"0, {loud:.1f} % where x > 0; error {off:.4f}, over {n_runs} runs",
             flush=True,
         )
 
@@ -170,8 +171,9 @@ def print_inputs(n_runs: int) -> None:
             exact += np.array_equal(kept, matters)
             irrelevant, needed = irrelevant + kept[~matters].sum(), needed + kept[matters].sum()
         print(
-            f"{name}: exactly the inputs that matter in {exact} of {n_runs} runs; of {N_IRRELEVANT * n_runs} inputs of "
-            f"noise {irrelevant} stayed, of {matters.sum() * n_runs} others {matters.sum() * n_runs - needed} went",
+            f"{name}: exactly the relevant inputs in {exact} of {n_runs} runs; {irrelevant} "
+            f"of {N_IRRELEVANT * n_runs} noise inputs kept, {matters.sum() * n_runs - needed} "
+            f"of {matters.sum() * n_runs} relevant inputs removed",
             flush=True,
         )
 
@@ -182,7 +184,7 @@ def print_times(sizes: Sequence[int]) -> None:
     regressors = {
         "LSSVM, 11 penalties": LSSVMRegressor(sigma=1.0, regularization=np.logspace(-3, 2, 11)),
         "Bayesian LSSVM": BayesianLSSVMRegressor(),
-        "a width an input": BayesianLSSVMRegressor(kernel="ard_gaussian"),
+        "one width per input": BayesianLSSVMRegressor(kernel="ard_gaussian"),
         "inputs selected": BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
         "GaussianProcessRegressor": GaussianProcessRegressor(by_input, normalize_y=True),
     }
@@ -225,7 +227,7 @@ def print_log_losses(folder: Path, names: Sequence[str], n_partitions: int, *, c
     means = np.mean(losses, axis=0)
     print("mean log-loss: " + ", ".join(f"{method} {mean:.4f}" for method, mean in zip(METHODS, means, strict=True)))
     for method, count in wins.items():
-        print(f"{method}: less log-loss than the calibrated SVM on {count} of {len(names)} sets")
+        print(f"{method}: lower log-loss than the calibrated SVM on {count} of {len(names)} sets")
 
 
 def _splits(path: Path, n_partitions: int) -> list[Split]:

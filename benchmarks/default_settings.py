@@ -104,17 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS), metavar="NAME")
     found = parser.parse_args(arguments)
     if found.draws < 1:
-        parser.error(f"--draws {found.draws} must be 1 or more")
+        parser.error(f"--draws is {found.draws}. Expected at least 1")
     chosen = [PEER, *(name for name in found.learners if name != PEER)]
     sets = {name: list(drawn(name, found.draws)) for name in LOADED}
     if found.data_dir is not None:
         files = sorted(found.data_dir.glob("*.npz"))
         if not files:
-            parser.error(f"--data-dir {found.data_dir} has no .npz file")
+            parser.error(f"--data-dir {found.data_dir} has no .npz files")
         sets |= {path.stem: parts for path in files if (parts := list(partitioned(path, found.draws)))}
     values = np.array([[measured(LEARNERS[learner], parts) for parts in sets.values()] for learner in chosen])
     values = np.concatenate([values.mean(axis=1, keepdims=True), values], axis=1)
-    for number, (title, form) in enumerate((("error %", ".2f"), ("cross-entropy", ".3f"), ("seconds of a fit", ".3f"))):
+    for number, (title, form) in enumerate((("error %", ".2f"), ("cross-entropy", ".3f"), ("seconds per fit", ".3f"))):
         print("".join([f"{title:22}", f"{'mean':>11}", *(f"{name[:10]:>11}" for name in sets)]))
         for learner, row in zip(chosen, values[:, :, number], strict=True):
             print(f"{learner:22}" + "".join(f"{'' if np.isnan(value) else format(value, form):>11}" for value in row))

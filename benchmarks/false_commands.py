@@ -5,9 +5,9 @@
 The commands are 60 sentences of two to four words. The model is `asr train`'s default on 600 sentences of 30 artificial
 voices, hybrid and mixtures. Rejection is fitted to commands of 12 other voices, 80 sentences of real speech
 (speechocean762) and half of the noise clips (ESC-10). It is tested on commands of 12 further voices, 80 sentences of
-other real speakers and the other half of the clips; then the halves are exchanged. The compared methods are none, the
-smallest word confidence (the peer), the likelihood ratios, and the filler model, each fitted to lose at most 5 % of the
-commands.
+other real speakers and the other half of the clips; then the halves are exchanged. The compared methods are
+the absence of rejection, the smallest word confidence (the peer), the likelihood ratios, and the filler model, each
+fitted to lose at most 5 % of the commands.
 """
 
 import argparse

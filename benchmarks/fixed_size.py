@@ -4,10 +4,10 @@
         [--samples 1000000]
 
 a9a, shuttle: test error of `FixedSizeLSSVMClassifier` and seconds of choosing, fitting and predicting. The peer is
-scikit-learn's `Nystroem` with as many components of the same kernel and `RidgeClassifier`. With 500 centres the targets
+scikit-learn's `Nystroem` with as many components of the same kernel and `RidgeClassifier`. With 500 centers the targets
 are at most 60 s, 15.7 % on a9a and 0.3 % on shuttle.
 
-sinc: 20,000 points of sin(x)/x with noise of deviation 0.1 and ten centres by entropy (Suykens et al. 2002, figure
+sinc: 20,000 points of sin(x)/x with noise of deviation 0.1 and ten centers by entropy (Suykens et al. 2002, figure
 6.6), compared with `Nystroem` and `Ridge`: root mean square distance from the noise-free curve.
 
 clusters: one million samples of 40 features in ten classes, in at most 1 GB. The peer is skipped, because it would
@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--samples", type=int, default=1_000_000, help="of clusters (default: a million)")
     found = parser.parse_args(arguments)
     if found.data_dir is None and set(found.only) & set(SETS):
-        parser.error("a9a and shuttle need --data-dir; or name other parts with --only")
-    print(f"{'part':9} {'samples':>9} {'centres':>7} {'method':14} {'error':>8} {'seconds':>8} {'peak MB':>8}")
+        parser.error("a9a and shuttle need --data-dir DIR. Use --only for the other parts")
+    print(f"{'part':9} {'samples':>9} {'centers':>7} {'method':14} {'error':>8} {'seconds':>8} {'peak MB':>8}")
     for part in found.only:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             for line in process.submit(measured, part, found.data_dir, found.centers, found.samples).result():

@@ -1,11 +1,11 @@
-"""Test error of a linear model on the features of selected centres, compared with random centres.
+"""Test error of a linear model on the features of selected centers, compared with random centers.
 
     python -m benchmarks.nystroem --data-dir ../shared/data/ml [--sets letter usps] [--sizes 100 300]
         [--choosers greedy k-means]
 
 Features of the same kernel and width come from `GreedyNystroem` with each chooser and from scikit-learn's `Nystroem`,
 with the error averaged over three seeds. `RidgeClassifier` with the same penalty classifies them. Seconds include
-choosing the centres, transforming and fitting, averaged over the seeds. The last line counts the cases in which the
+choosing the centers, transforming and fitting, averaged over the seeds. The last line counts the cases in which the
 first chooser has the smaller error.
 
 Widths are those of `benchmarks.learners.settings` for `orols_atoms`, whose docstring describes their choice.
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="numbers of components")
     parser.add_argument("--choosers", nargs="+", choices=CHOOSERS, default=["greedy", "k-means"])
     found = parser.parse_args(arguments)
-    print(f"{'set':8} {'components':>10} {'centres':16} {'error %':>8} {'seconds':>8}")
+    print(f"{'set':8} {'components':>10} {'centers':16} {'error %':>8} {'seconds':>8}")
     wins = cells = 0
     for name in found.sets:
         split, sigma = load(found.data_dir, name), float(SETTINGS[name]["orols_atoms"]["sigma"])

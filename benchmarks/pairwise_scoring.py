@@ -1,9 +1,9 @@
-"""Speed of one-vs-one scoring with shared centres in frames per second, compared with separate machines and its parts.
+"""Speed of one-vs-one scoring with shared centers in frames per second, compared with separate machines and its parts.
 
 `python -m benchmarks.pairwise_scoring` prints a table and, last, one JSON object {"ours", "pairs", "parts"}: frames per
-second, medians of interleaved repetitions, S = 147 states, m = 1911 centres in total (13 per state), d = 39 features,
-float32, one core. "pairs" is `PairwiseClassifier`, a loop over the same 10731 machines, each with the centres of its
-two states, on fewer frames. "parts" is the time of the product with the centres, the exponential, the products per
+second, medians of interleaved repetitions, S = 147 states, m = 1911 centers in total (13 per state), d = 39 features,
+float32, one core. "pairs" is `PairwiseClassifier`, a loop over the same 10731 machines, each with the centers of its
+two states, on fewer frames. "parts" is the time of the product with the centers, the exponential, the products per
 state and the coupling, each measured separately on blocks of the same size.
 """
 
@@ -42,7 +42,7 @@ def main() -> None:
     with threadpool_limits(1):
         difference = float(np.abs(machine.predict_proba(few) - pairs.predict_proba(few)).max())
         if difference > 1e-3:
-            raise AssertionError(f"the two ways differ by {difference:.2e} in a posterior")
+            raise AssertionError(f"the two methods differ by {difference:.2e} in a posterior")
         seconds: dict[str, list[float]] = {"ours": [], "pairs": [], "parts": []}
         for repetition in range(REPETITIONS):
             seconds["ours"].append(_timed(lambda: machine.predict_log_proba(X)) / FRAMES)

@@ -45,18 +45,18 @@ SETTINGS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, help="model file made by asr train")
-    parser.add_argument("--data", type=Path, help="Kaldi data directory whose recordings are cut into pieces")
+    parser.add_argument("--model", type=Path, help="model file of asr train")
+    parser.add_argument("--data", type=Path, help="Kaldi data directory with recordings that are cut into pieces")
     parser.add_argument("--work-dir", type=Path, default=Path("runs/recognize-calls"))
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=1.0, help="of every piece")
-    parser.add_argument("--grammar", help="as of asr decode")
+    parser.add_argument("--grammar", help="grammar, as in asr decode")
     parser.add_argument("--beam", type=float)
     parser.add_argument("--max-active", type=int)
     parser.add_argument("--tune", action="store_true", help="choose scale, penalty and width first")
     given = parser.parse_args(arguments)
     if (given.model is None) != (given.data is None):
-        parser.error("--model and --data go together")
+        parser.error("Use --model and --data together")
     model, data = (given.model, given.data) if given.model is not None else quickstart(given.work_dir)
     if given.tune:
         model = tuned(model, data, given.work_dir, given.grammar)

@@ -41,13 +41,13 @@ from benchmarks.recognize_calls import quickstart  # noqa: E402
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, help="hybrid made by asr train")
+    parser.add_argument("--model", type=Path, help="hybrid of asr train")
     parser.add_argument("--data", type=Path, help="Kaldi data directory with transcripts")
     parser.add_argument("--work-dir", type=Path, default=Path("runs/recognize-calls"))
     parser.add_argument("--utterances", type=int, default=200, help="at most")
     given = parser.parse_args(arguments)
     if (given.model is None) != (given.data is None):
-        parser.error("--model and --data go together")
+        parser.error("Use --model and --data together")
     path, data = (given.model, given.data) if given.model is not None else quickstart(given.work_dir)
     model = load_model(path)
     table, states, graph = speech(model, data, given.utterances)

@@ -54,8 +54,9 @@ def main() -> None:
         for draw in given.draws:
             _check(name, draw, given, counts)
         print(
-            f"{name}: {counts.right_named} of {counts.right} right ones named, {counts.exchanged_named} of "
-            f"{counts.exchanged} exchanged, {counts.reversed_told} of {len(given.draws)} reversed corpora told",
+            f"{name}: {counts.right_named} of {counts.right} correct transcripts "
+            f"flagged, {counts.exchanged_named} of {counts.exchanged} exchanged ones "
+            f"flagged, {counts.reversed_told} of {len(given.draws)} reversed corpora flagged",
             flush=True,
         )
 

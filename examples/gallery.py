@@ -18,7 +18,9 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     command_line = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    command_line.add_argument("--output-dir", type=Path, default=Path(), help="where the figure goes (default: here)")
+    command_line.add_argument(
+        "--output-dir", type=Path, default=Path(), help="folder for the figure (default: current folder)"
+    )
     return command_line
 
 

@@ -1,8 +1,8 @@
-"""Choice of the number of centres by generalised cross-validation, information criteria and cross-validation.
+"""Choice of the number of centers by generalized cross-validation, information criteria and cross-validation.
 
     python examples/plot_choosing_m.py [--output-dir DIR]
 
-Least squares on selected kernels (NPD) overfits with too many centres. One forward selection contains the models of all
+Least squares on selected kernels (NPD) overfits with too many centers. One forward selection contains the models of all
 sizes, so each criterion takes almost no time; five-fold cross-validation takes five more selections. The curves come
 from the selection path; a learner with `criterion=` does the same and keeps the best size. Writes `choosing_m.png`.
 """
@@ -53,20 +53,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     figure = Figure(figsize=(12, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
     right.plot(sizes, test, "k")
-    print(f"{'best on test':12} {test.argmin() + 1:3d} centres, test RMSE {test.min():.4f}")
+    print(f"{'best on test':12} {test.argmin() + 1:3d} centers, test RMSE {test.min():.4f}")
     for name, curve in curves.items():
         best = int(curve.argmin())
         (line,) = left.plot(sizes, (curve - curve.min()) / (np.quantile(curve, 0.9) - curve.min()), label=name.upper())
         left.plot(best + 1, 0.0, "o", color=line.get_color())
-        right.plot(best + 1, test[best], "o", color=line.get_color(), label=f"{name.upper()}: {best + 1} centres")
+        right.plot(best + 1, test[best], "o", color=line.get_color(), label=f"{name.upper()}: {best + 1} centers")
         learner = NPDRegressor(LARGEST, sigma=SIGMA, criterion=name, random_state=0).fit(X, y)
         print(
-            f"{name.upper():12} {best + 1:3d} centres, test RMSE {test[best]:.4f};"
+            f"{name.upper():12} {best + 1:3d} centers, test RMSE {test[best]:.4f};"
             f" NPDRegressor(criterion={name!r}) keeps {learner.n_centers_[0]}"
         )
-    print(f"{'all':12} {LARGEST:3d} centres, test RMSE {test[-1]:.4f}")
-    left.set(xlabel="centres", title="Criteria, shifted and scaled", ylim=(-0.1, 1.5))
-    right.set(xlabel="centres", title="RMSE on noise-free test points", yscale="log")
+    print(f"{'all':12} {LARGEST:3d} centers, test RMSE {test[-1]:.4f}")
+    left.set(xlabel="centers", title="Criteria, shifted and scaled", ylim=(-0.1, 1.5))
+    right.set(xlabel="centers", title="RMSE on noise-free test points", yscale="log")
     left.legend()
     right.legend()
     save(figure, options.output_dir, "choosing_m.png")

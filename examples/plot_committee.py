@@ -23,8 +23,8 @@ SIZES = (4, 40)
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--samples", type=int, default=4000, help="to learn from (default: 4000)")
-    command_line.add_argument("--draws", type=int, default=3, help="of the samples (default: 3)")
+    command_line.add_argument("--samples", type=int, default=4000, help="number of training samples (default: 4000)")
+    command_line.add_argument("--draws", type=int, default=3, help="number of draws of the samples (default: 3)")
     options = command_line.parse_args(arguments)
 
     grid = np.linspace(-10, 10, 500)[:, None]
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 seconds[number, draw] = time.perf_counter() - start
                 errors[number, draw] = rmse(model.predict(grid), truth)
         for name, error, time_taken in zip(ways, errors.mean(axis=1), seconds.mean(axis=1), strict=True):
-            print(f"noise {noise}, {name}: {error:.4f} off, {time_taken:.2f} s")
+            print(f"noise {noise}, {name}: error {error:.4f}, {time_taken:.2f} s")
         axes.barh(list(ways), errors.mean(axis=1))
         axes.invert_yaxis()
         axes.set(title=f"noise {noise}", xlabel="RMSE")

@@ -3,7 +3,7 @@
     python examples/plot_control_ball_and_beam.py [--iterations N] [--output-dir DIR]
 
 After the third example of Suykens et al. (2002, section 8.2): steps of 0.3 s, Q = I, R = 1, and the reference 2 cos(pi
-t / 5), an input of the machine in addition to the state. In a first task the ball starts one metre off and must stop in
+t / 5), an input of the machine in addition to the state. In a first task the ball starts one meter off and must stop in
 the middle. Lines are the plant controlled by the machine, dots the plans. Writes `control_ball_and_beam.png`.
 """
 
@@ -29,7 +29,9 @@ def derivative(x: np.ndarray, u: np.ndarray) -> np.ndarray:
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--iterations", type=int, default=500, help="of the optimization (default: 500)")
+    command_line.add_argument(
+        "--iterations", type=int, default=500, help="number of iterations of the optimization (default: 500)"
+    )
     options = command_line.parse_args(arguments)
 
     seconds = SECONDS * np.arange(N + 1)
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     moving[:, 1] = -0.4 * np.pi * np.sin(np.pi * seconds / 5)
     figure = Figure(figsize=(11, 4), layout="constrained")
     for axes, name, reference, start in zip(
-        figure.subplots(1, 2), ("centred", "following"), (still, moving), (1.0, 0.0), strict=True
+        figure.subplots(1, 2), ("centered", "following"), (still, moving), (1.0, 0.0), strict=True
     ):
         follows = name == "following"
         problem = Problem(
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         controller, planned = optimal_controller(problem, np.zeros(N), options.iterations)
         x, _ = controller.closed_loop()
         end = slice(3 * N // 4, None)
-        print(f"{name}: {rmse(x[end, 0], reference[end, 0]):.3f} m off in the last quarter, plan", end=" ")
+        print(f"{name}: error {rmse(x[end, 0], reference[end, 0]):.3f} m in the last quarter, plan", end=" ")
         print(f"{rmse(planned[end, 0], reference[end, 0]):.3f} m")
         axes.plot(seconds, x[:, 0], label="ball")
         axes.plot(seconds, planned[:, 0], "C0.")

@@ -41,7 +41,9 @@ def derivative(x: np.ndarray, u: np.ndarray) -> np.ndarray:
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--iterations", type=int, default=300, help="of the optimization (default: 300)")
+    command_line.add_argument(
+        "--iterations", type=int, default=300, help="number of iterations of the optimization (default: 300)"
+    )
     options = command_line.parse_args(arguments)
 
     step = runge_kutta(derivative, SECONDS)
@@ -61,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     swing = 3.0 * np.sin(4.0 * seconds[:N]) * (seconds[:N] < 3)
     controller, planned = optimal_controller(problem, swing, options.iterations)
     u = controller.planned
-    print(f"plan: {np.abs(planned[-1, 2]):.3f} rad off at the end of {N} stages")
+    print(f"plan: error {np.abs(planned[-1, 2]):.3f} rad at the end of {N} stages")
 
     L = regulators(step, planned[:-1], u, np.eye(4), 0.01)
     x = np.vstack([planned[:-1], np.zeros((BALANCED, 4))])
@@ -81,13 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     loop = np.array(states)
     for stage in (N, 2 * N):
         position, angle = np.abs(loop[stage, [0, 2]])
-        print(f"loop after {stage} stages: {angle:.3f} rad and {position:.3f} m off")
+        print(f"loop after {stage} stages: errors {angle:.3f} rad and {position:.3f} m")
 
     figure = Figure(figsize=(13, 4), layout="constrained")
     angle_axes, position_axes, control_axes = figure.subplots(1, 3)
     for axes, column, title in ((angle_axes, 2, "angle from upright, rad"), (position_axes, 0, "position, m")):
         axes.plot(seconds[: N + 1], planned[:, column], "k--", label="plan")
-        axes.plot(seconds, loop[:, column], label="machine in the loop")
+        axes.plot(seconds, loop[:, column], label="controller in the loop")
         axes.axhline(0.0, color="0.8")
         axes.set(title=title, xlabel="s")
     control_axes.plot(seconds[:-1], controls)

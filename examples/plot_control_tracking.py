@@ -29,7 +29,9 @@ def plant(x: np.ndarray, u: np.ndarray) -> np.ndarray:
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--iterations", type=int, default=500, help="of the optimization (default: 500)")
+    command_line.add_argument(
+        "--iterations", type=int, default=500, help="number of iterations of the optimization (default: 500)"
+    )
     options = command_line.parse_args(arguments)
 
     angle = 2 * np.pi * np.arange(1, N + 2) / 20
@@ -50,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         controller, planned = optimal_controller(cheaper, np.zeros(N) + 0.1, options.iterations)
         x, u = controller.closed_loop()
         off = rmse(x[1:, 0], problem.reference[1:, 0])
-        print(f"R {cost}: {off:.3f} off the reference, {np.abs(x - planned).max():.4f} off the plan at most")
+        print(f"R {cost}: error {off:.3f} from the reference, at most {np.abs(x - planned).max():.4f} from the plan")
         state_axes.plot(x[:, 0], color=color, label=f"R = {cost}")
         state_axes.plot(planned[:, 0], ".", color=color)
         control_axes.plot(u, color=color)

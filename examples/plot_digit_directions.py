@@ -25,7 +25,7 @@ from discriminants import KernelDiscriminantAnalysis, OrientedKernelPCA
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--data", type=Path, help="file with other digits")
+    command_line.add_argument("--data", type=Path, help="file of other digits")
     options = command_line.parse_args(arguments)
     if options.data is None:
         digits = load_digits()
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ):
         features, features_test = model.fit(X, y).transform(X), model.transform(X_test)
         right = 100 * NearestCentroid().fit(features, y).score(features_test, y_test)
-        print(f"{name:29} {right:.1f} % of the test digits nearest to their own class's mean")
+        print(f"{name:29} {right:.1f} % of the test digits are nearest to the mean of their own class")
         ax.scatter(*features_test[:, :2].T, c=y_test, cmap="tab10", s=6)
         ax.set(title=f"{name}: {right:.1f} % by the nearest mean", xlabel="first", ylabel="second")
     for number, column in enumerate(lower.subplots(2, 9).T):

@@ -27,7 +27,7 @@ def noise(x: np.ndarray) -> np.ndarray:
 
 
 def draw_bars(ax: Any, x: np.ndarray, X: np.ndarray, y: np.ndarray, means: np.ndarray, bars: np.ndarray) -> None:
-    ax.fill_between(x, means - bars, means + bars, alpha=0.25, label="two deviations of a new point")
+    ax.fill_between(x, means - bars, means + bars, alpha=0.25, label="two standard deviations of a new point")
     ax.plot(x, means, label="output")
     ax.plot(x, np.sinc(x / np.pi), "k--", label="sin(x)/x")
     ax.plot(X[:, 0], y, "k.", ms=4, label="training points")
@@ -49,12 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     inside = (x > 3.5) & (x < 5.5)
     found = np.sqrt(model.noise_variance_[0])
     print(
-        f"noise {found:.3f} (0.1 in truth), width {model.sigma_:.2f}, {model.effective_parameters_[0]:.1f} parameters"
+        f"noise {found:.3f} (true value 0.1), width {model.sigma_:.2f}, {model.effective_parameters_[0]:.1f} parameters"
     )
     ratio = deviations[inside].max() / np.median(deviations[~inside])
-    print(f"in the gap the bars are {ratio:.1f} times as long as elsewhere")
+    print(f"in the gap, the bars are {ratio:.1f} times as long as elsewhere")
     draw_bars(gap_axes, x, X, y, means, 2 * deviations)
-    gap_axes.set(title="Sure where there are points")
+    gap_axes.set(title="Small deviations near points")
     gap_axes.legend(loc="lower left", fontsize="small")
 
     X = random.uniform(-10, 10, 120)[:, None]
@@ -62,19 +62,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     same, known = BayesianLSSVMRegressor().fit(X, y), BayesianLSSVMRegressor()
     known.fit(X, y, noise_variance=noise(X[:, 0]) ** 2)
     learnt = HeteroscedasticLSSVMRegressor().fit(X, y)
-    for name, learner in (("taken to be the same", same), ("learnt", learnt), ("known", known)):
+    for name, learner in (("constant", same), ("learned", learnt), ("known", known)):
         error = np.sqrt(np.mean((learner.predict(x[x < 0, None]) - np.sinc(x[x < 0] / np.pi)) ** 2))
-        print(f"noise {name}: RMSE {error:.4f} where there is little of it")
+        print(f"noise {name}: RMSE {error:.4f} in the part with little noise")
     means, deviations = learnt.predict(x[:, None], return_std=True)
     draw_bars(noise_axes, x, X, y, means, 2 * deviations)
-    noise_axes.set(title="Noise that differs, learnt")
+    noise_axes.set(title="Varying noise, estimated")
 
     X, labels = ripley_mixture(250, random)
     X_test, y_test = ripley_mixture(4000, random)
     classifier = BayesianLSSVMClassifier().fit(X, labels)
     kept = (y_test == 0) | (random.uniform(size=4000) < RARE / (1 - RARE))
     priors = np.array([1 - RARE, RARE])
-    for name, given in (("shares of the training samples", None), ("shares of the test samples", priors)):
+    for name, given in (("class shares of the training samples", None), ("class shares of the test samples", priors)):
         proba = classifier.predict_proba(X_test[kept], given)
         error = 100 * np.mean(proba.argmax(axis=1) != y_test[kept])
         print(f"{name}: log-loss {log_loss(y_test[kept], proba):.3f}, {error:.1f} % wrong")

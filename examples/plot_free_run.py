@@ -48,7 +48,7 @@ def chosen(y: np.ndarray, u: np.ndarray, horizon: int) -> RecurrentLSSVM:
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--runs", type=int, default=5, help="noisy series to average over (default: 5)")
+    command_line.add_argument("--runs", type=int, default=5, help="number of noisy series to average over (default: 5)")
     options = command_line.parse_args(arguments)
 
     truth, inputs = driven(400, 99)
@@ -67,14 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 if seed == 0 and noise == NOISES[-1]:
                     run_axes.plot(np.arange(2, 120), made[:118], label=f"trained for {horizon} steps")
         one, several = errors[:, j].mean(axis=1)
-        print(f"noise {noise}: one step {one:.4f}, several {several:.4f} off in a free run of 398")
-    run_axes.set(title=f"free run, learnt with noise {NOISES[-1]}", xlabel="time")
+        print(f"noise {noise}: RMSE in a free run of 398 steps: one step {one:.4f}, several {several:.4f}")
+    run_axes.set(title=f"free run, trained with noise {NOISES[-1]}", xlabel="time")
     run_axes.legend()
     for i, horizon in enumerate(HORIZONS):
         error_axes.errorbar(
             NOISES, errors[i].mean(axis=1), errors[i].std(axis=1), marker="o", capsize=3, label=f"{horizon} steps"
         )
-    error_axes.set(xlabel="noise of the outputs learnt", ylabel="RMSE of a free run", ylim=(0, None))
+    error_axes.set(xlabel="noise of the training outputs", ylabel="RMSE of a free run", ylim=(0, None))
     error_axes.legend()
     save(figure, options.output_dir, "free_run.png")
 

@@ -41,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         outputs = model.predict(grid[:, None])
         single = isinstance(kernel, GaussianKernel)
         name = f"one width, {kernel.sigma}" if single else "three widths"
-        print(f"{name:15}: {model.n_centers_[0]:2d} centres, RMSE {rmse(outputs, truth):.4f}")
+        print(f"{name:15}: {model.n_centers_[0]:2d} centers, RMSE {rmse(outputs, truth):.4f}")
         if not single:
             used, counts = np.unique(model.sigma_, return_counts=True)
-            print("  centres by width:", ", ".join(f"{n} of {width}" for width, n in zip(used, counts, strict=True)))
+            print("  centers by width:", ", ".join(f"{n} of {width}" for width, n in zip(used, counts, strict=True)))
         if not single or kernel.sigma == 0.5:
             fit_axes.plot(grid, outputs, label=f"{name}: RMSE {rmse(outputs, truth):.3f}")
     fit_axes.legend()
-    fit_axes.set(xlabel="x", title=f"At most {N_CENTERS} centres")
+    fit_axes.set(xlabel="x", title=f"At most {N_CENTERS} centers")
 
     shares, errors = [], []
     compact_widths = (0.05, 0.1, 0.2, 0.4, 0.8)
@@ -58,12 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         model = OROLSRegressor(200, kernel=kernel, n_candidates=400, criterion=None).fit(x[:, None], y)
         errors.append(rmse(model.predict(grid[:, None]), truth))
         print(
-            f"compact support, width {sigma}: {shares[-1]:4.1f} % of the kernel matrix is not zero,"
-            f" RMSE {errors[-1]:.4f}"
+            f"compact support, width {sigma}: {shares[-1]:4.1f} % of the kernel matrix is nonzero, "
+            f"RMSE {errors[-1]:.4f}"
         )
-    compact_axes.plot(compact_widths, shares, "o-", label="entries that are not zero, %")
+    compact_axes.plot(compact_widths, shares, "o-", label="nonzero entries, %")
     compact_axes.plot(compact_widths, 100 * np.array(errors), "s--", label="100 RMSE")
-    compact_axes.set(xlabel="width", ylim=(0, None), title="CompactGaussianKernel, support of three widths")
+    compact_axes.set(xlabel="width", ylim=(0, None), title="CompactGaussianKernel, three widths")
     compact_axes.legend()
     save(figure, options.output_dir, "kernels.png")
 

@@ -48,17 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error_axes.loglog(seen, errors[nu], label=f"ν = {nu}")
         size_axes.semilogx(seen, sizes[nu], label=f"ν = {nu}")
     error_axes.set(xlabel="samples seen", ylabel="RMSE on the surface without noise", title=f"Noise {NOISE}")
-    size_axes.set(xlabel="samples seen", ylabel="centres", title="Dictionary")
+    size_axes.set(xlabel="samples seen", ylabel="centers", title="Dictionary")
     size_axes.legend()
     grid = np.linspace(-3, 3, 80)
     points = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     learner = learners[0.01]
     image = map_axes.contourf(grid, grid, learner.predict(points).reshape(80, 80), levels=20)
     map_axes.plot(*learner.basis_centers_.T, "o", mfc="none", mec="white", ms=5)
-    map_axes.set(title="Learnt surface and centres, ν = 0.01", aspect="equal")
+    map_axes.set(title="Learned surface and centers, ν = 0.01", aspect="equal")
     figure.colorbar(image)
     for nu in thresholds:
-        print(f"nu {nu:<6} {sizes[nu][-1]:4d} centres, RMSE {errors[nu][-1]:.4f} after {seen[-1]} samples")
+        print(f"nu {nu:<6} {sizes[nu][-1]:4d} centers, RMSE {errors[nu][-1]:.4f} after {seen[-1]} samples")
     save(figure, options.output_dir, "krls_stream.png")
 
 

@@ -3,9 +3,9 @@
     python examples/plot_noisy_sinc.py [--runs N] [--output-dir DIR]
 
 sin(x)/x on (-10, 10) with Gaussian noise, as in figures 5.2 to 5.4 of Andelic 2007. The figure shows one fit with its
-centres, and the root mean square error on noise-free test points by number of training points and by noise, averaged
+centers, and the root mean square error on noise-free test points by number of training points and by noise, averaged
 over runs (100 in the source). The width is chosen once, by five-fold cross-validation on separate draws. The learner
-chooses the number of centres and the ridge. Writes `noisy_sinc.png`.
+chooses the number of centers and the ridge. Writes `noisy_sinc.png`.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def mean_error(n_samples: int, noise: float, sigma: float, n_runs: int) -> tuple
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--runs", type=int, default=20, help="runs to average over (default: 20)")
+    command_line.add_argument("--runs", type=int, default=20, help="number of runs to average over (default: 20)")
     options = command_line.parse_args(arguments)
 
     random = np.random.default_rng(12345)
@@ -63,14 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     model = OROLSRegressor(50, sigma=sigma, criterion=None).fit(X, y)
     x = np.linspace(-10, 10, 400)
     error = rmse(model.predict(x[:, None]), np.sinc(x / np.pi))
-    print(f"one fit: {model.n_centers_[0]} of 50 points are centres, RMSE {error:.4f} (noise 0.1)")
+    print(f"one fit: {model.n_centers_[0]} of 50 points are centers, RMSE {error:.4f} (noise 0.1)")
     fit_axes.plot(x, np.sinc(x / np.pi), "k--", label="sin(x)/x")
     fit_axes.plot(x, model.predict(x[:, None]), label=f"OROLS, RMSE {error:.3f}")
     fit_axes.plot(X[:, 0], y, "k.", label="training points")
     fit_axes.plot(
-        X[model.center_indices_, 0], y[model.center_indices_], "o", mfc="none", mec="k", ms=9, label="centres"
+        X[model.center_indices_, 0], y[model.center_indices_], "o", mfc="none", mec="k", ms=9, label="centers"
     )
-    fit_axes.set(title=f"50 points, {model.n_centers_[0]} centres", xlabel="x")
+    fit_axes.set(title=f"50 points, {model.n_centers_[0]} centers", xlabel="x")
     fit_axes.legend(loc="upper left", fontsize="small")
 
     errors = [mean_error(size, 0.1, sigma, options.runs) for size in SIZES]

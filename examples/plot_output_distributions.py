@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         train, test = model.decision_function(X), model.decision_function(X_test)
         distance = np.mean([ks_2samp(train[y == c], test[y_test == c]).statistic for c in (0, 1)])
         error = 100 * (1 - model.score(X_test, y_test))
-        print(f"{name:18} {error:.2f} % test error, training and test outputs {distance:.3f} apart")
+        print(f"{name:18} {error:.2f} % test error, distance of training and test outputs {distance:.3f}")
         for ax, outputs, labels, part in zip(column, (train, test), (y, y_test), ("training", "test"), strict=True):
             for c in (0, 1):
                 ax.hist(outputs[labels == c], bins=40, range=(-3, 3), density=True, alpha=0.6, color=f"C{c}")

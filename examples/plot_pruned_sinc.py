@@ -18,7 +18,7 @@ from discriminants import LSSVMRegressor, PrunedLSSVMRegressor
 @single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
     command_line = parser(__doc__)
-    command_line.add_argument("--samples", type=int, default=500, help="to begin with (default: 500)")
+    command_line.add_argument("--samples", type=int, default=500, help="number of samples at the start (default: 500)")
     options = command_line.parse_args(arguments)
 
     random = np.random.default_rng(0)
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         off = rmse(model.predict(grid[:, None]), truth)
         sizes = model.path_sizes_
-        print(f"significance {significance}: {sizes[-1]} of {sizes[0]} samples are left, {off:.4f} off")
+        print(f"significance {significance}: {sizes[-1]} of {sizes[0]} samples remain, error {off:.4f}")
         axes.plot(x, y, ".", color="0.8", label="samples")
         axes.plot(x[model.support_], y[model.support_], "k.", label="those left")
         axes.plot(grid, truth, "C1--", label="sin(x)/x")
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         axes.set(title=f"significance {significance}: {sizes[-1]} of {sizes[0]} samples")
         path_axes.plot(sizes, np.sqrt(model.path_errors_), ".-", label=f"significance {significance}")
     full = LSSVMRegressor(sigma=2.0, regularization=np.logspace(-3, 2, 11)).fit(x[:, None], y)
-    print(f"with all: {rmse(full.predict(grid[:, None]), truth):.4f} off")
-    path_axes.set(xlabel="samples", ylabel="RMSE by samples left out", title="on the way")
+    print(f"with all samples: error {rmse(full.predict(grid[:, None]), truth):.4f}")
+    path_axes.set(xlabel="samples", ylabel="RMSE by removed samples", title="during pruning")
     path_axes.invert_xaxis()
     path_axes.legend()
     fit_axes[0].legend()

@@ -40,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ax.set(title=f"{n_components} components: {right:.0f} %", aspect="equal")
     machine = SVC(kernel=kernel, C=1e4).fit(X, y)
     print(
-        f"separated from {fewest} components on; the support vector machine has {machine.support_.size} support vectors"
+        f"separated with {fewest} components or more; the support vector machine has {machine.support_.size} "
+        "support vectors"
     )
     save(figure, options.output_dir, "pruned_spirals.png")
 

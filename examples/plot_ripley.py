@@ -1,9 +1,9 @@
-"""NPD with ten centres compared with the kernel Fisher discriminant with 250.
+"""NPD with ten centers compared with the kernel Fisher discriminant with 250.
 
     python examples/plot_ripley.py [--data FILE.npz] [--output-dir DIR]
 
 Ripley's synthetic problem in the plane, as in figure 3.2 of Andelic 2007: two classes of two Gaussians each, 250
-training and 1000 test samples, with a Bayes error of about 8 %. NPD chooses ten samples as basis centres (circled); the
+training and 1000 test samples, with a Bayes error of about 8 %. NPD chooses ten samples as basis centers (circled); the
 full kernel Fisher discriminant of the same width keeps all. Without --data samples are drawn from the published
 mixture; the file of the original samples contains the arrays x_train, y_train, x_test and y_test.
 
@@ -55,13 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ax = figure.subplots()
     for label, marker in zip(npd.classes_, "xo", strict=True):
         ax.plot(*X[y == label].T, marker, ms=4, alpha=0.6, label=f"class {label}")
-    ax.plot(*npd.basis_centers_.T, "o", mfc="none", mec="k", ms=11, label="centres of NPD")
+    ax.plot(*npd.basis_centers_.T, "o", mfc="none", mec="k", ms=11, label="centers of NPD")
     x_range, y_range = ((column.min() - 0.1, column.max() + 0.1) for column in X.T)
     for name, model, line in (("NPD", npd, "solid"), ("full KFD", kfd, "dashed")):
         n_centers, error = model.basis_centers_.shape[0], 100 * (1 - model.score(X_test, y_test))
-        print(f"{name:8} {n_centers:3d} centres, {error:.1f} % test error")
+        print(f"{name:8} {n_centers:3d} centers, {error:.1f} % test error")
         draw_boundary(ax, model.decision_function, x_range, y_range, colors="k", linestyles=line)
-        ax.plot([], [], "k", linestyle=line, label=f"{name}, {n_centers} centres: {error:.1f} %")
+        ax.plot([], [], "k", linestyle=line, label=f"{name}, {n_centers} centers: {error:.1f} %")
     ax.legend()
     save(figure, options.output_dir, "ripley.png")
 

@@ -31,14 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ours = rmse(model.predict(dense[:, None]), truth)
         theirs = rmse(machine.predict(dense[:, None]), truth)
         print(
-            f"noise {noise:g}: {model.n_centers_[0]} centres, RMSE {ours:.4f}; "
+            f"noise {noise:g}: {model.n_centers_[0]} centers, RMSE {ours:.4f}; "
             f"SVR {machine.support_.size} support vectors, RMSE {theirs:.4f}"
         )
         ax.plot(x, y, "k.", ms=3)
         ax.plot(dense, truth, "C0--", label="sin(x)/x")
         ax.plot(dense, model.predict(dense[:, None]), "C1", label="sparse KFD")
         chosen = model.center_indices_
-        ax.plot(x[chosen], y[chosen], "o", mfc="none", mec="k", ms=9, label=f"{chosen.size} centres")
+        ax.plot(x[chosen], y[chosen], "o", mfc="none", mec="k", ms=9, label=f"{chosen.size} centers")
         ax.set(title=f"noise {noise:g}")
         ax.legend()
     save(figure, options.output_dir, "sparse_sinc.png")

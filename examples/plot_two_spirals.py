@@ -1,10 +1,10 @@
-"""Separation of two spirals with fewer centres than samples.
+"""Separation of two spirals with fewer centers than samples.
 
     python examples/plot_two_spirals.py [--output-dir DIR]
 
 The benchmark of Lang and Witbrock (1988): 97 points on each of two spirals that wind around each other three times.
-They are separated by NPD as in figure 5.1 of Andelic 2007, by the source's rule (the next centre is the sample with the
-largest residual) and with a width of one, the distance between the arms. 90 centres separate all points. With 120 the
+They are separated by NPD as in figure 5.1 of Andelic 2007, by the source's rule (the next center is the sample with the
+largest residual) and with a width of one, the distance between the arms. 90 centers separate all points. With 120 the
 boundary runs evenly between the arms: this is measured by the share of points *between* the samples on their own side.
 Writes `two_spirals.png`.
 """
@@ -38,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         right = int((model.predict(X) == y).sum())
         between = 100 * model.score(X_between, y_between)
         print(
-            f"{n_centers:3d} centres: {right} of {y.shape[0]} points separated, {between:.1f} % of the points between"
+            f"{n_centers:3d} centers: {right} of {y.shape[0]} points separated, {between:.1f} % of the points between"
         )
         draw_boundary(ax, model.decision_function, (-7, 7), (-7, 7), colors="k", linewidths=0.8)
         for label in (0, 1):
             ax.plot(*X[y == label].T, ".", color=f"C{label}")
         ax.plot(*model.basis_centers_.T, "o", mfc="none", mec="k", mew=0.5, ms=8)
-        ax.set(title=f"{n_centers} centres: {right} of {y.shape[0]}", aspect="equal")
+        ax.set(title=f"{n_centers} centers: {right} of {y.shape[0]}", aspect="equal")
     save(figure, options.output_dir, "two_spirals.png")
 
 

@@ -40,16 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     linear = KernelCCA(1, kernel="linear", y_kernel="linear").fit(first[train], second[train])
     best = int(found[:, 1].argmax())
     print(f"linear: correlation {correlation(linear, other):.3f} on other samples")
-    print(f"least penalty: {found[0, 0]:.3f} on the training samples, {found[0, 1]:.3f} on others")
+    print(f"least penalty: correlation {found[0, 0]:.3f} on the training samples, {found[0, 1]:.3f} on others")
     print(
-        f"penalty {PENALTIES[best]:.3g}: {found[best, 0]:.3f} on the training samples, {found[best, 1]:.3f} on others"
+        f"penalty {PENALTIES[best]:.3g}: correlation {found[best, 0]:.3f} on the training "
+        f"samples, {found[best, 1]:.3f} on others"
     )
 
     figure = Figure(figsize=(13, 4), layout="constrained")
     view_axes, score_axes, penalty_axes = figure.subplots(1, 3)
     scores, others = models[best].transform(first[other], second[other])
     view_axes.scatter(*first[other].T, c=scores[:, 0], s=12)
-    view_axes.set(title="first view, colour its score", aspect="equal")
+    view_axes.set(title="first view (color: its score)", aspect="equal")
     score_axes.plot(scores[:, 0], others[:, 0], ".")
     score_axes.set(title="scores of other samples", xlabel="first view", ylabel="second view")
     for column, label in enumerate(("training samples", "other samples")):

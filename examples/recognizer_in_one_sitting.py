@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         recognize_corpus(corpus_dir)
         return
     with tempfile.TemporaryDirectory() as folder:
-        say("0. No corpus given", "eSpeak NG reads a few naval sentences")
+        say("0. No corpus given", "eSpeak NG speaks a few naval sentences")
         make_naval_corpus(Path(folder) / "naval", SMALL_NAVAL_CORPUS, jobs=JOBS)
         recognize_corpus(Path(folder) / "naval")
 
@@ -75,8 +75,10 @@ def recognize_corpus(corpus_dir: Path) -> None:
     test, _ = trainable(read_data_directory(corpus_dir / "test"), lexicon)
     transcripts = {utterance.id: utterance.words or () for utterance in train.utterances}
     references = {utterance.id: utterance.words or () for utterance in test.utterances}
-    say("1. Corpus", f"{len(train.utterances)} utterances of {len(train.speakers)} speakers to train on")
-    print(f"   {len(test.utterances)} to test on, {len(lexicon.words)} words, {len(left_out)} utterances unusable")
+    say("1. Corpus", f"{len(train.utterances)} training utterances of {len(train.speakers)} speakers")
+    print(
+        f"   {len(test.utterances)} test utterances, {len(lexicon.words)} words, {len(left_out)} utterances not usable"
+    )
 
     # 2. Features: one row of numbers every 10 ms. Static features (12 cepstra and the energy) do not depend on
     # other frames; the front end adds differences and normalizes each speaker's mean and deviation: 39 numbers.
@@ -86,7 +88,7 @@ def recognize_corpus(corpus_dir: Path) -> None:
     test_static, _ = extract_static(test, config, workers=WORKERS)
     front_end = FrontEnd(config).fit(train_static)
     frames = front_end.transform(train_static)
-    say("2. Features", f"{frames.n_frames} frames of {frames.n_features} numbers, {rate} Hz audio")
+    say("2. Features", f"{frames.n_frames} frames of {frames.n_features} values, {rate} Hz audio")
 
     # 3. A phone is a chain of three states, each of any duration. A transcript is then a graph of all
     # ways to say it: every pronunciation, with silence, a short pause or no pause between words.
@@ -100,7 +102,7 @@ def recognize_corpus(corpus_dir: Path) -> None:
     mixtures = {}
     for n_components, hmm, curve in train_gmm(frames, graphs, topology, settings, workers=WORKERS):
         mixtures[n_components] = hmm
-        say("4. GMM", f"{n_components} Gaussians a state, log-likelihood per frame {curve[-1]:.2f}")
+        say("4. GMM", f"{n_components} Gaussians per state, log-likelihood per frame {curve[-1]:.2f}")
     gmm = mixtures[8]
 
     # 5. The best model's best path through every transcript graph gives one state per frame: the class labels.
@@ -113,7 +115,7 @@ def recognize_corpus(corpus_dir: Path) -> None:
     wide = FeatureConfig(sample_rate=rate, normalize="speaker", context=7, lda_dimension=60)
     wide_front_end = FrontEnd(wide).fit(train_static, aligned.states)
     wide_frames = wide_front_end.transform(train_static)
-    say("6. Splicing and LDA", f"{wide_frames.n_features} numbers a frame")
+    say("6. Splicing and LDA", f"{wide_frames.n_features} values per frame")
 
     # 7. The sparse discriminant. Orthogonal least squares selects, one by one, the Gaussian kernels that explain most
     # of the one-vs-rest targets of all states together: one common dictionary. Its weights then minimize the
@@ -149,12 +151,12 @@ def recognize_corpus(corpus_dir: Path) -> None:
         report = score_utterances(references, hypotheses)
         interval = wer_interval(report)
         say(f"9./10. {system}", f"word error rate {report.wer:.2f} %, {report.errors} errors in {report.words} words")
-        print(f"   95 % of redrawn test sets lie between {interval.low:.2f} and {interval.high:.2f} %")
+        print(f"   95 % confidence interval (bootstrap over utterances) {interval.low:.2f} to {interval.high:.2f} %")
 
     worst = max(report.utterances, key=lambda utterance: utterance.counts.errors)
     print("\nThe hybrid's worst utterance:\n")
     print(aligned_transcript(worst))
-    print("Its words in seconds:")
+    print("Times of its words in seconds:")
     shift = config.shift_ms / 1000
     for segment in found[worst.id]:
         print(f"   {segment.start * shift:6.2f} to {segment.end * shift:5.2f}  {segment.label}")

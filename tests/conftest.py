@@ -18,7 +18,7 @@ Finished = tuple[int, str, str]  # exit status, standard output, standard error
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-# Examples are drawn anew at every desk and are the same at every run of the continuous integration. The first
+# Examples are drawn again at every run on a developer's machine, and are fixed in continuous integration. The first
 # call of a compiled function takes seconds, so no example has a deadline.
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

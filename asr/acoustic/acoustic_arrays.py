@@ -57,8 +57,7 @@ def _to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
         return gmm_arrays(acoustic), {"kind": "gmm"}
     if not isinstance(acoustic, HybridAcousticModel):
         raise ConfigError(
-            f"a model file holds Gaussian mixtures, hybrids and composites of these; a {type(acoustic).__name__} can "
-            "be used in a program alone"
+            f"a {type(acoustic).__name__} cannot be saved. Expected Gaussian mixtures, a hybrid or a composite of these"
         )
     arrays, classifier = estimator_to_arrays(acoustic.classifier)
     arrays = prefixed("classifier", arrays) | {"log_priors": acoustic.log_priors}
@@ -124,7 +123,7 @@ def _stream_from(
     arrays: Mapping[str, np.ndarray], parts: StreamParts, n_states: int, n_features: int, trusted: tuple[str, ...]
 ) -> Stream:
     if not parts.start < parts.end <= n_features:
-        raise ValueError(f"a stream has the columns {parts.start} to {parts.end} of frames of {n_features} numbers")
+        raise ValueError(f"a stream has the columns {parts.start} to {parts.end}, but frames have {n_features} values")
     width = parts.end - parts.start
     model: AcousticModel
     if parts.kind == "gmm":
@@ -138,15 +137,15 @@ def _hybrid_from(
     arrays: Mapping[str, np.ndarray], parts: HybridParts, n_states: int, n_own: int, trusted: tuple[str, ...]
 ) -> HybridAcousticModel:
     if parts.classifier is None or parts.hybrid is None:
-        raise ValueError("a hybrid has a classifier and says how its posteriors are used")
+        raise ValueError("the hybrid has no classifier or no settings of its posteriors")
     classifier = estimator_from_arrays(without_prefix("classifier", arrays), parts.classifier, trusted=trusted)
     if getattr(classifier, "n_features_in_", n_own) != n_own:
-        raise ValueError(f"the classifier takes {classifier.n_features_in_} features, and the front end gives {n_own}")
+        raise ValueError(f"the classifier needs {classifier.n_features_in_} features, but the front end has {n_own}")
     classes = np.asarray(classifier.classes_)
     if classes.ndim != 1 or classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_states:
         raise ValueError(f"the classes of the classifier are not among the {n_states} states")
     if np.unique(classes).size != classes.size:
-        raise ValueError("the classifier has a class twice")
+        raise ValueError("a class of the classifier appears twice")
     settings = parts.hybrid
     acoustic = HybridAcousticModel(
         classifier,
@@ -161,7 +160,7 @@ def _hybrid_from(
     if parts.calibration is not None:
         calibration = estimator_from_arrays(without_prefix("calibration", arrays), parts.calibration)
         if not isinstance(calibration, LogisticOutputModel):
-            raise TypeError(f"calibration is a {type(calibration).__name__}")
+            raise TypeError(f"the calibration is a {type(calibration).__name__}")
         acoustic.calibration = calibration
     return acoustic
 
@@ -192,9 +191,9 @@ def check_array(
 ) -> None:
     """Raise ValueError unless the array has that shape, a float type and values strictly between two bounds."""
     if array.shape != shape or array.dtype not in (np.float32, np.float64):
-        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not floats of shape {shape}")
+        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}. Expected floats of shape {shape}")
     if between is not None and not np.all((array > between[0]) & (array < between[1])):
-        raise ValueError(f"{name} holds numbers that do not lie between {between[0]:g} and {between[1]:g}")
+        raise ValueError(f"{name} has values outside {between[0]:g} to {between[1]:g}")
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:

@@ -169,20 +169,22 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
             classifier._validate_params()  # scikit-learn itself checks only in fit
     except (TypeError, ValueError) as error:
         why = _unknown_parameter(factory, parameters) if isinstance(error, TypeError) else None
-        raise ConfigError(f"classifier {name!r} does not take its parameters: {why or error}") from error
+        raise ConfigError(f"parameters of the classifier {name!r} are not valid: {why or error}") from error
     from sklearn.base import BaseEstimator, is_classifier
     from sklearn.neighbors import KNeighborsClassifier
 
     from discriminants.serialization.persistence import require_storable
 
     if not (isinstance(classifier, BaseEstimator) and is_classifier(classifier)):
-        raise ConfigError(f"classifier {name!r} makes a {type(classifier).__name__}, which is no classifier")
+        raise ConfigError(
+            f"classifier {name!r} creates a {type(classifier).__name__}. Expected a scikit-learn classifier"
+        )
     package = type(classifier).__module__.partition(".")[0]
     known = ("discriminants", "sklearn", *registered_packages())
     if package not in known:
         raise ConfigError(
-            f"classifier {name!r} makes a {type(classifier).__name__} of the package {package!r}, which a model file "
-            f"could not bring back; its class must belong to one of {', '.join(known)}"
+            f"classifier {name!r} creates a {type(classifier).__name__} of the package {package!r}, which model "
+            f"files do not support. Expected a class of one of {', '.join(known)}"
         )
     if isinstance(classifier, KNeighborsClassifier) and classifier.algorithm == "auto":
         # "auto" may select a tree, which model files do not support; the neighbors are the same.
@@ -190,7 +192,7 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     try:
         require_storable(classifier, trusted=registered_packages())
     except DiscriminantError as error:
-        raise ConfigError(f"classifier {name!r} makes what a model file could not bring back: {error}") from error
+        raise ConfigError(f"classifier {name!r} cannot be saved in a model file: {error}") from error
     return classifier
 
 
@@ -206,16 +208,19 @@ def _factory(name: str) -> Callable[..., Any]:
             return registered
     if name.partition(".")[0] != "sklearn":
         raise ConfigError(
-            f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}, and scikit-learn's by their "
-            "import path, such as sklearn.naive_bayes.GaussianNB"
+            f"classifier {name!r} is unknown. Expected one of {', '.join(available_classifiers())}, or the import "
+            "path of a scikit-learn classifier, such as sklearn.naive_bayes.GaussianNB"
         )
     from discriminants.serialization.classes import scikit_learn_classifiers
 
     # An allowlist, because the name may come from another person's settings file.
     if name not in scikit_learn_classifiers():
         raise ConfigError(
-            f"classifier {name!r} is none of scikit-learn's that a model file can hold, which are (each after "
-            "'sklearn.') " + ", ".join(path.removeprefix("sklearn.") for path in scikit_learn_classifiers())
+            (
+                f"classifier {name!r} is not supported in model files. Expected one of these of scikit-learn (each "
+                "after 'sklearn.'): "
+            )
+            + ", ".join(path.removeprefix("sklearn.") for path in scikit_learn_classifiers())
         )
     module, _, attribute = name.rpartition(".")
     made: Callable[..., Any] = getattr(import_module(module), attribute)
@@ -232,5 +237,5 @@ def _unknown_parameter(factory: Callable[..., Any], parameters: Mapping[str, Any
     if not strange:
         return None
     near = get_close_matches(strange[0], known, 2)
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"it has no {strange[0]!r}; {meant}it has {', '.join(known)}"
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    return f"{strange[0]!r} is unknown. {meant}Parameters: {', '.join(known)}"

@@ -47,11 +47,11 @@ class CompositeAcousticModel:
         weights = np.array([stream.weight for stream in streams], np.float64)
         if not len(weights) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
             raise ConfigError(
-                f"the weights of streams are {weights.tolist()}, and must be numbers from 0, one above it"
+                f"the weights of the streams are {weights.tolist()}. Expected numbers of at least 0, one above it"
             )
         for stream in streams:
             if not 0 <= stream.start < stream.end:
-                raise ConfigError(f"a stream has the columns {stream.start} to {stream.end}, which are none")
+                raise ConfigError(f"the stream has no columns ({stream.start} to {stream.end})")
         self.streams = tuple(streams)
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ class CompositeAcousticModel:
     def _hybrid(self) -> HybridAcousticModel:
         found = hybrid_stream(self)
         if found is None:
-            raise ConfigError("posteriors are defined for hybrids, which know the priors of states")
+            raise ConfigError("posteriors need a hybrid, because mixtures have no state priors")
         return found[1]
 
     def with_model(self, number: int, model: AcousticModel) -> "CompositeAcousticModel":
@@ -100,8 +100,8 @@ def share_of_second(acoustic: AcousticModel) -> float:
     if not isinstance(acoustic, CompositeAcousticModel) or len(acoustic.streams) != 2:
         n_streams = len(acoustic.streams) if isinstance(acoustic, CompositeAcousticModel) else 1
         raise ConfigError(
-            f"the model has {n_streams} stream{'' if n_streams == 1 else 's'}; only of two can the weights be chosen "
-            "(hybrid.mixtures in the settings of training adds a second)"
+            f"the model has {n_streams} stream{('' if n_streams == 1 else 's')}, but weights can be chosen only "
+            "for two. Use a model trained with hybrid.mixtures"
         )
     first, second = acoustic.streams
     return second.weight / (first.weight + second.weight)

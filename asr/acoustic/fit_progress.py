@@ -61,13 +61,13 @@ def signs_of_life(
 
     def tell() -> None:
         while not finished.wait(patience):
-            log.info("%s: %s so far%s", what, duration(time.monotonic() - started), state())
+            log.info("%s: running for %s%s", what, duration(time.monotonic() - started), state())
 
     thread = threading.Thread(target=tell, name="signs of life", daemon=True)
     thread.start()
     try:
         yield count
-        log.info("%s: took %s%s", what, duration(time.monotonic() - started), state())
+        log.info("%s: finished in %s%s", what, duration(time.monotonic() - started), state())
     finally:
         finished.set()
         thread.join()
@@ -105,7 +105,7 @@ def draw_frames(states: np.ndarray, most: int, seed: int) -> np.ndarray:
     drawn = drawn[np.argsort(states[drawn], kind="stable")]
     _, first, counts = np.unique(states[drawn], return_index=True, return_counts=True)
     if len(counts) > most:
-        raise ConfigError(f"max_frames is {most}, but there are {len(counts)} states, each of which needs a frame")
+        raise ConfigError(f"max_frames is {most}, but {len(counts)} states need at least one frame each")
     quotas = np.minimum(counts, np.maximum(2, counts * most // max(1, len(used))))
     while quotas.sum() > most:  # states with the most frames give up some of them
         quotas[quotas == quotas.max()] -= 1 if quotas.max() > 1 else 0

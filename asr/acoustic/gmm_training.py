@@ -87,11 +87,14 @@ class GrowthSettings(Settings):
         """Yield inconsistent settings."""
         mixtures, iterations = list(self.mixtures), list(self.iterations)
         if mixtures != [2**number for number in range(len(mixtures))]:
-            yield "mixtures", f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before"
+            yield (
+                "mixtures",
+                f"mixtures is {mixtures}. Expected 1, 2, 4, ..., each twice the one before",
+            )
         if len(iterations) != len(mixtures):
             yield (
                 "iterations",
-                f"iterations {iterations} must be {len(mixtures)} numbers, one for each of the mixtures {mixtures}",
+                f"iterations is {iterations}. Expected {len(mixtures)} numbers, one for each of mixtures {mixtures}",
             )
 
 
@@ -193,7 +196,7 @@ def train_gmm(
             if n_components > 1:
                 current = training.double(current, iterations)
             log.info(
-                "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
+                "trained %d Gaussians per state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, current.curve[-1], len(current.occupancy.failed), len(table),
             )  # fmt: skip
             yield n_components, PhoneHmm(topology, *current.models, training.pause_sounds(current)), current.curve
@@ -238,7 +241,7 @@ class _Training:
             for _, iterations in self.settings.before_restart[1:]:
                 current = self.double(current, iterations)
             again = self.heard_silence(self.silence_found(current), guided)
-            log.info("flat start: restart %d, silence has %.0f %% of the frames", number, 100.0 * pause_share(again))
+            log.info("flat start: restart %d, %.0f %% of the frames are silence", number, 100.0 * pause_share(again))
             current = self.with_broad_silence(self.first("pauses", again))
         return current
 
@@ -254,7 +257,7 @@ class _Training:
         if start != "changes" and paused < MIN_PAUSES:
             start = "equal"
         if start == "changes":
-            log.info("flat start: utterances are divided where the sound changes")
+            log.info("flat start: divided the utterances at changes of the sound")
             return self.from_division(changes_alignment(guided, self.graphs, self.topology, workers=self.workers))
         if start == "pauses":
             return self.from_pauses(guided)
@@ -263,7 +266,7 @@ class _Training:
             kept = _pauses_kept(current.occupancy, guided, self.n_silence_states)
             log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
             if kept < PAUSES_KEPT:
-                log.info("flat start: it begins again from what sounds like a pause; nothing has to be done")
+                log.info("flat start: restarting from frames that sound like a pause (automatic)")
                 self.done -= self.settings.iterations[0]
                 current = self.from_pauses(guided)
         return current

@@ -53,10 +53,13 @@ class HybridAcousticModel:
         block: int = 4096,
     ) -> None:
         if not prior_floor > 0:
-            raise ConfigError(f"prior_floor is {prior_floor}, but must be above 0")
+            raise ConfigError(f"prior_floor is {prior_floor}. Expected a number above 0")
         methods = ("predict_log_proba", "predict_proba", "decision_function")
         if not any(hasattr(classifier, method) for method in methods):
-            raise ConfigError(f"{type(classifier).__name__} has none of {', '.join(methods)}, so it scores no states")
+            raise ConfigError(
+                f"{type(classifier).__name__} cannot score states. Expected a classifier with one "
+                f"of {', '.join(methods)}"
+            )
         self.classifier = classifier
         self.n_states = n_states
         self.prior_exponent = prior_exponent
@@ -147,7 +150,7 @@ class HybridAcousticModel:
                 name = type(self.classifier).__name__
                 raise DecodeError(f"the classifier {name} cannot score these frames: {error}") from error
             if values.shape != (len(frames[part]), len(columns)):
-                raise DecodeError(f"the classifier gives {values.shape} scores for {len(columns)} classes")
+                raise DecodeError(f"the classifier returns scores of shape {values.shape} for {len(columns)} classes")
             posteriors[part, columns] = values
         return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
 

@@ -112,7 +112,7 @@ class HybridSettings(Settings):
     @classmethod
     def _changed(cls, speed_perturb: tuple[float, ...]) -> tuple[float, ...]:
         if any(f"{speed:g}" == "1" for speed in speed_perturb):
-            raise ValueError("must be other speeds than 1, at which the classifier hears the speech in any case")
+            raise ValueError("must not contain 1, because the original speech is always used")
         return speed_perturb
 
     @field_validator("mixtures")
@@ -204,7 +204,8 @@ def train_hybrid(
     """
     if bool(settings.mixtures) != bool(n_unspliced):
         raise ConfigError(
-            f"{settings.mixtures} Gaussians a state for {n_unspliced} unspliced columns: a second stream needs both"
+            f"{settings.mixtures} Gaussians per state with {n_unspliced} unspliced columns. Expected both or "
+            "neither for a second stream"
         )
     classifier = classifier_of(settings)
     known = classifier.get_params()
@@ -318,7 +319,7 @@ def _with_mixtures(
         silence_gaussian_ratio=settings.silence_gaussian_ratio,
         workers=workers,
     ).for_states(topology.phone_state)
-    log.info("trained %s a state in %.1f s", count(settings.mixtures, "Gaussian"), time.monotonic() - started)
+    log.info("trained %s per state in %.1f s", count(settings.mixtures, "Gaussian"), time.monotonic() - started)
     return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 
 
@@ -329,7 +330,7 @@ def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings
     if not 0 < most < n_frames:
         return states
     log.info(
-        "%s is fitted to %d of the %d frames, drawn by state (max_frames = %s)",
+        "%s is trained on %d of the %d frames, drawn by state (max_frames = %s)",
         type(classifier).__name__, most, n_frames, settings.max_frames,
     )  # fmt: skip
     return draw_frames(states, most, seed)

@@ -13,7 +13,8 @@ from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
 from asr.util.errors import printable
 
-_UNKNOWN = "unknown: the file does not say"
+_UNKNOWN = "unknown (not in the file)"
+_NO_CONTEXT = "none: the states of a phone do not depend on its neighbors"
 
 
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "kind": metadata.kind,
         "phones": len(metadata.phones),
         "states": topology.n_states,
-        "context": "none: a phone has the same states everywhere" if topology.tying is None else _trees(topology.tying),
+        "context": _NO_CONTEXT if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
         **({"pronunciations": "letters of the words"} if metadata.graphemes else {}),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
@@ -43,7 +44,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         described["speakers"] = {
             "maps": metadata.speakers.maps,
             "Gaussians a state of the first pass": _gaussians(arrays["speakers.first.gmm.log_weights"]),
-            "directions of the learnt prior": len(arrays.get("speakers.prior.directions", ())),
+            "directions of the learned prior": len(arrays.get("speakers.prior.directions", ())),
             **FmllrSettings.model_validate(metadata.speakers.settings).model_dump(),
         }
     for number, parts in enumerate(metadata.streams):
@@ -75,7 +76,7 @@ def _features(metadata: ModelMetadata) -> dict[str, Any]:
 
 
 def _trees(tying: StateTying) -> str:
-    return f"the phones before and after, by {len(tying.question_side)} questions in {tying.root.size} trees"
+    return f"previous and next phone, by {len(tying.question_side)} questions in {tying.root.size} trees"
 
 
 def _gaussians(log_weights: np.ndarray) -> int:
@@ -96,12 +97,12 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
 
 def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
     rate = 100.0 * held_out.errors / held_out.words
-    grammar = "the model's grammar" if held_out.own_grammar else "the grammar that it was tuned for"
+    grammar = "the model's grammar" if held_out.own_grammar else "the tuning grammar"
     return {
         "words": held_out.words,
         "errors": held_out.errors,
-        "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), under {grammar}",
-        "recognized by": "models like this one, trained without it" if held_out.cross_validated else "this model",
+        "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), with {grammar}",
+        "recognized by": "models of the same kind, trained without it" if held_out.cross_validated else "this model",
     }
 
 
@@ -118,7 +119,7 @@ def _rejection(found: Rejection) -> dict[str, Any]:
 
 def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, Any]:
     if parts.classifier is None or parts.hybrid is None:
-        raise ValueError("a hybrid has a classifier and says how its posteriors are used")
+        raise ValueError("the hybrid has no classifier or no settings of its posteriors")
     kind, name, parameters, _ = parts.classifier["estimator"]
     if kind != "estimator":
         raise ValueError(f"the classifier is a {kind!r}")

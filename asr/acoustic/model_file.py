@@ -142,13 +142,12 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
     except DiscriminantError as error:
         raise ModelFormatError(_not_a_beginning(path) or str(error)) from error
     except FileNotFoundError as error:
-        raise MissingModelError(f"{path} does not exist; {MODEL_NEEDED}") from error
+        raise MissingModelError(f"{path} does not exist. {MODEL_NEEDED}") from error
     except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
-        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}); {MODEL_NEEDED}") from error
+        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}). {MODEL_NEEDED}") from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
-            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a recognizer's model; models of "
-            "earlier versions must be trained again"
+            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}. Train models of earlier versions again"
         )
     try:
         return arrays, ModelMetadata.model_validate(metadata)
@@ -164,8 +163,8 @@ def _not_a_beginning(path: Path) -> str:
         return ""
     text = " ".join(start.decode("utf-8", "replace").rstrip("\N{REPLACEMENT CHARACTER}").split())
     readable = text.isprintable() and text and "\N{REPLACEMENT CHARACTER}" not in text
-    found = f"it begins with the text {text!r}" if readable else "it does not begin as one"
-    return f"{path} is damaged or no model file: {found}; {MODEL_NEEDED}"
+    found = f"it begins with the text {text!r}" if readable else "it has no header"
+    return f"{path} is damaged or not a model file: {found}. {MODEL_NEEDED}"
 
 
 def _misfit(path: Path, error: Exception) -> ModelFormatError:
@@ -175,19 +174,21 @@ def _misfit(path: Path, error: Exception) -> ModelFormatError:
         reason = faults(error)[0].phrase
     else:
         reason = " ".join(str(error).split())
-    return ModelFormatError(f"{path}: the model's parts do not fit together: {reason}")
+    return ModelFormatError(f"{path}: the parts of the model are inconsistent: {reason}")
 
 
 def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted: tuple[str, ...]) -> SpeechModel:
     for phone in metadata.phones:
         if phone.split() != [phone] or not phone.isprintable():
-            raise ValueError(f"phones: {phone!r} is no name without white space")
+            raise ValueError(f"phones: {phone!r} is not a name without white space")
     topology = topology_from(arrays, metadata)
     self_loops = arrays["self_loops"]
     check_array("self_loops", self_loops, (topology.n_units,), between=(0.0, 1.0))
     front_end = FrontEnd.from_arrays(without_prefix("front_end", arrays), metadata.front_end)
     if front_end.n_features_ > WIDEST_FRAME:
-        raise ValueError(f"the front end gives frames of {front_end.n_features_} numbers, and {WIDEST_FRAME} can be")
+        raise ValueError(
+            f"the front end gives frames of {front_end.n_features_} values. Expected at most {WIDEST_FRAME}"
+        )
     acoustic = acoustic_from_arrays(arrays, metadata, topology.n_states, front_end, trusted)
     _check_scores(acoustic, front_end.n_features_, topology.n_states)
     pauses = None
@@ -201,7 +202,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     )
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:
-        raise ValueError("the lexicon is not the one that was written: its digest is another")
+        raise ValueError("the checksum of the lexicon is wrong")
     speakers = None
     if metadata.speakers is not None:
         speakers = adaptation_from_arrays(without_prefix("speakers", arrays), metadata.speakers, topology, acoustic)
@@ -209,12 +210,12 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
             _check_scores(hmm.acoustic_model, speakers.front_end.n_features_, topology.n_states)
         if speakers.front_end.n_features_ != front_end.static_dimension_:
             raise ValueError(
-                f"the speakers' mapped frames have {speakers.front_end.n_features_} numbers, and the front end takes "
-                f"{front_end.static_dimension_}"
+                f"the speaker-transformed frames have {speakers.front_end.n_features_} values, but the front end "
+                f"needs {front_end.static_dimension_}"
             )
     strange = sorted(set(metadata.untrained) - set(topology.phones))
     if strange:
-        raise ValueError(f"untrained: {strange[0]!r} is none of the phones")
+        raise ValueError(f"untrained: {strange[0]!r} is not one of the phones")
     return SpeechModel(
         hmm=PhoneHmm(topology, acoustic, self_loops, pauses),
         front_end=front_end,
@@ -237,7 +238,7 @@ def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> No
     with np.errstate(all="ignore"):
         scores = acoustic.log_likelihood(frames)
     if scores.shape != (len(frames), n_states) or not (scores < np.inf).all():
-        raise ValueError(f"a frame does not get {n_states} numbers as scores")
+        raise ValueError(f"the scores of a frame do not have {n_states} values")
 
 
 def describe_model(model: Path | SpeechModel) -> dict[str, Any]:

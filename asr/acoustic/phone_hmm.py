@@ -34,7 +34,7 @@ class PhoneHmm:
         """
         scores = self.acoustic_model.log_likelihood(frames)
         if not scores.max(initial=-np.inf) < np.inf:
-            raise DecodeError("the acoustic model gives these frames scores that are no numbers")
+            raise DecodeError("the acoustic model returns scores that are not numbers for these frames")
         return scores
 
     def recording_scores(self, frames: np.ndarray) -> np.ndarray:

@@ -77,7 +77,7 @@ class SearchSettings(Settings):
         known = SearchOptions.__annotations__
         for name in options:
             if name not in known:
-                raise TypeError(f"there is no keyword {name!r}; those of the search are {', '.join(known)}")
+                raise TypeError(f"search has no keyword {name!r}. Expected {', '.join(known)}")
         given = {name: value for name, value in options.items() if value is not None}
         try:
             return self.model_validate(self.model_dump() | given)

@@ -78,7 +78,7 @@ def train_sequences(
     classifier = hybrid.classifier
     numbers = [n for n in range(len(table)) if np.isin(states[table.rows(n)], classifier.classes_).all()]
     if not numbers:
-        log.warning("no training utterance is aligned whole, so there are no sequences to learn from")
+        log.warning("Sequence training skipped: no training utterance is completely aligned")
         return []
     n_frames = sum(len(table.utterance(number)) for number in numbers)
     n_steps = min(len(numbers), max(STEPS, -(-n_frames // FRAMES_A_STEP)))
@@ -109,13 +109,13 @@ def train_sequences(
                 progress(n_done)
         n_heard, right, n_lost = totals.tolist()
         if not n_heard:
-            log.warning("no path was found for any training utterance, so there are no sequences to learn from")
+            log.warning("Sequence training skipped: no training utterance has a path within the beam")
             return []
         shares.append(100.0 * right / n_heard)
         hybrid.smbr_epochs = (hybrid.smbr_epochs or 0) + 1
         lost = f"; utterances without a path within the beam: {n_lost:.0f}" if n_lost else ""
         log.info(
-            "sequences, pass %d of %d: of the training frames, pauses too, %.2f %% were expected in the right phone%s",
+            "sequences, pass %d of %d: expected phone accuracy %.2f %% of the training frames, pauses included%s",
             number, passes, shares[-1], lost,
         )  # fmt: skip
     return shares
@@ -127,7 +127,7 @@ def _trainable(hmm: PhoneHmm) -> tuple[HybridAcousticModel, slice, float]:
     found = hybrid_stream(acoustic)
     if found is None or not isinstance(found[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
-            "Training on sequences needs a hybrid with the classifier 'kernel-logistic'; this model has none."
+            "Sequence training needs a hybrid with the classifier 'kernel-logistic'; this model has none."
         )
     number, hybrid = found
     if isinstance(acoustic, CompositeAcousticModel):

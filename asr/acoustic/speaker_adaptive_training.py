@@ -191,7 +191,7 @@ def adaptation_from_arrays(
     elif isinstance(acoustic, GaussianMixtures) and acoustic.means.shape[2] == front_end.n_features_:
         mapped = acoustic
     else:
-        raise ValueError("there are no mixtures of the speakers' mapped frames")
+        raise ValueError("the mixtures of the speaker-transformed frames are missing")
     return SpeakerAdaptation(
         front_end,
         PhoneHmm(topology, first, self_loops),
@@ -208,9 +208,11 @@ def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> FmllrPrior | No
         return None
     shape, n_directions = (n_features, n_features + 1), len(arrays["directions"])
     if not 1 <= n_directions <= _MAX_IN_FILES:
-        raise ValueError(f"the prior of maps has {n_directions} directions, and 1 to {_MAX_IN_FILES} can be")
+        raise ValueError(
+            f"the prior of the speaker transforms has {n_directions} directions. Expected 1 to {_MAX_IN_FILES}"
+        )
     check_array("prior.mean", arrays["mean"], shape)
     check_array("prior.directions", arrays["directions"], (n_directions, *shape))
     if not np.linalg.slogdet(arrays["mean"][:, :-1].astype(np.float64))[0]:
-        raise ValueError("prior.mean is a map that cannot be inverted")
+        raise ValueError("prior.mean is a transform that cannot be inverted")
     return FmllrPrior(arrays["mean"], arrays["directions"])

@@ -27,11 +27,11 @@ LONGER_AND_SHORTER = (0.92, 1.08)
 def why_no_warps(config: FeatureConfig) -> str | None:
     """Explain why frames of these settings cannot be warped by one matrix; None if they can."""
     if config.lda_dimension is not None:
-        return "frames after LDA are not the cepstra and their differences"
+        return "frames after LDA are not cepstra and their deltas"
     if config.normalize == "utterance" or (config.normalize == "speaker" and config.speaker_prior == 0):
         return (
-            'the frames are divided by deviations that the model does not know; take normalize = "corpus", "none", or '
-            '"speaker" with a speaker_prior'
+            'the frames are divided by deviations that the model does not have. Use normalize = "corpus", '
+            '"none", or "speaker" with a speaker_prior'
         )
     return None
 
@@ -41,7 +41,7 @@ def why_not_warped(front_end: FrontEnd) -> str | None:
     config, n_static = front_end.config, front_end.static_dimension_
     reason = why_no_warps(config)
     if reason is None and n_static != config.static_dimension:
-        reason = f"it needs {config.static_dimension} columns, cepstra and energy, but the features have {n_static}"
+        reason = f"it needs {config.static_dimension} columns (cepstra and energy), but the features have {n_static}"
     return reason
 
 
@@ -49,7 +49,7 @@ def require_cepstra(front_end: FrontEnd) -> None:
     """Raise FeatureError unless one matrix can warp the frames, which must be cepstra and energy."""
     reason = why_not_warped(front_end)
     if reason is not None:
-        raise FeatureError(f"no vocal-tract length can be told from these features: {reason}")
+        raise FeatureError(f"vocal-tract length normalization does not support these features: {reason}")
 
 
 def warps_of_frames(front_end: FrontEnd) -> np.ndarray:

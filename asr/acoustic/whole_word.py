@@ -22,8 +22,8 @@ WordHmm = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Start probabilities (n,), transitions (n, n), means and variances (n, n_features)."""
 
 HMMLEARN_NEEDED = (
-    "whole-word models need the package hmmlearn, which has no wheel for Python 3.14: use Python 3.13, or where there "
-    "is a compiler: pip install hmmlearn"
+    "whole-word models need the package hmmlearn, which has no wheel for Python 3.14. Use Python 3.13, or, with "
+    "a compiler: pip install hmmlearn"
 )
 
 
@@ -97,12 +97,12 @@ class WholeWordHmms:
             raise ConfigError(HMMLEARN_NEEDED)
         for name in ("n_states", "n_mixtures", "n_iter"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}, but must be at least 1")
+                raise ConfigError(f"{name} is {getattr(self, name)}. Expected at least 1")
         by_word = _utterances_by_word(table, transcripts)
         if not np.isfinite(table.frames).all():
             frame = int(np.flatnonzero(~np.isfinite(table.frames).all(axis=1))[0])
             name = table.ids[int(np.searchsorted(table.offsets, frame, side="right")) - 1]
-            raise FeatureError(f"{name}: holds features that are not finite; check its audio")
+            raise FeatureError(f"{name} has features that are not finite. Check its audio")
         self.mean_ = table.frames.mean(axis=0, dtype=np.float64).astype(np.float32)
         deviation = (table.frames - self.mean_).std(axis=0, dtype=np.float64)
         self.deviation_ = np.where(deviation > 0, deviation, 1.0).astype(np.float32)
@@ -131,7 +131,8 @@ class WholeWordHmms:
         """
         if table.n_features != len(self.mean_):
             raise FeatureError(
-                f"these frames have {table.n_features} features, but the word models were trained on {len(self.mean_)}"
+                f"the frames have {table.n_features} features. Expected {len(self.mean_)}, as in the training of "
+                "the word models"
             )
         with threadpool_limits(1):
             scores = self.gaussians_.log_likelihood(self._standardized(table.frames))
@@ -145,12 +146,10 @@ def _utterances_by_word(table: FrameTable, transcripts: Mapping[str, Sequence[st
     by_word: dict[str, list[str]] = {}
     for name in table.ids:
         if name not in transcripts:
-            raise CorpusError(f"{name}: has no transcript; a whole-word model needs exactly one word")
+            raise CorpusError(f"{name} has no transcript. Expected exactly one word")
         words = transcripts[name]
         if len(words) != 1:
-            raise CorpusError(
-                f"{name}: has {len(words)} words ({' '.join(words)}); a whole-word model needs exactly one"
-            )
+            raise CorpusError(f"{name} has {len(words)} words ({' '.join(words)}). Expected exactly one")
         by_word.setdefault(words[0], []).append(name)
     return by_word
 
@@ -189,8 +188,8 @@ def _train_word(
     for numbers in (curve, hmm.startprob_, hmm.transmat_, hmm.means_, variances):
         if not np.isfinite(numbers).all():
             raise ConfigError(
-                f"word {word!r}: training ended with numbers that are not finite; use fewer states, "
-                f"mixtures or iterations than {n_states}, {n_mixtures} and {n_iter}"
+                f"word {word!r}: training diverged to numbers that are not finite. Use fewer states, mixtures or "
+                f"iterations than {n_states}, {n_mixtures} and {n_iter}"
             )
     log.debug("%s: log-likelihood per frame %.3f after %d iterations", word, curve[-1], len(curve))
     return (hmm.startprob_, hmm.transmat_, hmm.means_, variances), curve
@@ -208,8 +207,8 @@ def _flat_start(
         own = frames[state == number]
         if len(own) < n_mixtures:
             raise CorpusError(
-                f"word {word!r}: its {len(lengths)} training utterances give state {number + 1} of {n_states} "
-                f"only {len(own)} frames; {n_mixtures} mixtures need at least as many"
+                f"word {word!r}: state {number + 1} of {n_states} has only {len(own)} frames in {len(lengths)} "
+                f"training utterances. Expected at least one for each of the {n_mixtures} mixtures"
             )
         clusters = KMeans(n_mixtures, n_init=1, random_state=seed).fit(own)
         means.append(clusters.cluster_centers_)

@@ -37,10 +37,10 @@ class AlignmentCheck:
 
     def __str__(self) -> str:
         return (
-            f"silence has {self.silence:.1f} % of the frames ({self.pauses:.1f} % sound like a pause); "
-            f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, "
-            f"{self.long_words:.1f} % of the words are too long for their phones, "
-            f"{self.paused_words:.1f} % hold over {LONG_PAUSE:g} s of what sounds like a pause"
+            f"{self.silence:.1f} % of the frames are aligned to silence ({self.pauses:.1f} % sound like a "
+            f"pause); {self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} "
+            f"s, {self.long_words:.1f} % of the words are too long for their phones, {self.paused_words:.1f} % "
+            f"contain over {LONG_PAUSE:g} s that sound like a pause"
         )
 
     def as_dict(self) -> dict[str, float | str]:
@@ -52,29 +52,30 @@ class AlignmentCheck:
         found = []
         if self.silence < self.pauses - SILENCE_MARGIN:
             found.append(
-                f"silence has only {self.silence:.0f} % of the frames, but {self.pauses:.0f} % sound like a pause: "
-                "phones may have swallowed the rest"
+                f"only {self.silence:.0f} % of the frames are aligned to silence, but {self.pauses:.0f} % sound "
+                "like a pause: phones may include the rest"
             )
         if self.silence > self.pauses + 2 * SILENCE_MARGIN:
             found.append(
-                f"silence has {self.silence:.0f} % of the frames, but only {self.pauses:.0f} % sound like a pause: it "
-                "may have swallowed speech; do the transcripts name all that is said, and the lexicon as it is said?"
+                f"{self.silence:.0f} % of the frames are aligned to silence, but only {self.pauses:.0f} % sound "
+                "like a pause: silence may include speech. Check that the transcripts are complete and the "
+                "pronunciations correct"
             )
         if self.long_phones > TOLERATED:
             found.append(
-                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, most of all "
-                f"{self.worst_phone} and in {self.worst_phones}: they may hold silence, or words that the transcripts "
-                "leave out"
+                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, "
+                f"especially {self.worst_phone}, and in {self.worst_phones}: they may include silence, or words "
+                "that are missing in the transcripts"
             )
         if self.long_words > TOLERATED:
             found.append(
-                f"{self.long_words:.1f} % of the words last much too long for their phones, most of all in "
-                f"{self.worst}: listen whether they hold noise or a pause, and whether its transcript is right"
+                f"{self.long_words:.1f} % of the words are much too long for their phones, especially "
+                f"in {self.worst}: they may include noise or a pause, or the transcript may be wrong"
             )
         if self.paused_words > TOLERATED:
             found.append(
-                f"{self.paused_words:.1f} % of the words hold over {LONG_PAUSE:g} s of what sounds like a pause, most "
-                f"of all in {self.worst_paused}: their times are probably wrong there"
+                f"{self.paused_words:.1f} % of the words contain over {LONG_PAUSE:g} s that sound like a pause, "
+                f"especially in {self.worst_paused}: their times are probably wrong"
             )
         return found
 

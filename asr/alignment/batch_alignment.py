@@ -91,8 +91,8 @@ def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology
 
 def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentError:
     """Return the error for a corpus without any aligned utterance, with the first reason."""
-    name, fault = next(iter(failed.items()), ("", Fault("", "there are no utterances")))
-    return AlignmentError(f"none of the {n_utterances} utterances can be aligned; the first, {name}: {fault.reason}")
+    name, fault = next(iter(failed.items()), ("", Fault("", "the corpus is empty")))
+    return AlignmentError(f"none of the {n_utterances} utterances can be aligned. The first, {name}: {fault.reason}")
 
 
 def collect_runs(

@@ -36,20 +36,24 @@ def read_confusions(path: Path | str) -> dict[str, list[Bin]]:
     """Read the file of `write_confusions` without words of probability 0; CorpusError names file, line and value."""
     header, *lines = read_text_lines(path, CorpusError) or [""]
     if header.rstrip("\r") != HEADER:
-        raise CorpusError(f"{path}:1: {printable(header, 80)!r} must be {HEADER!r}: the columns of confusion networks")
+        raise CorpusError(
+            f"{path}:1: {printable(header, 80)!r} is not a header of confusion networks. Expected {HEADER!r}"
+        )
     networks: dict[str, list[Bin]] = {}
     for number, line in enumerate(lines, 2):
         where = f"{path}:{number}"
         fields = line.rstrip("\r").split("\t")
         if len(fields) != 4:
-            raise CorpusError(f"{where}: {printable(line, 80)!r} must have four fields between tabs: {HEADER!r}")
+            raise CorpusError(
+                f"{where}: {printable(line, 80)!r} does not have four fields separated by tabs. Expected {HEADER!r}"
+            )
         name, begin, end, words = fields
         fault = fault_in_key(name)
         if fault is not None:
             raise CorpusError(f"{where}: the utterance {name!r} {fault}")
         start, stop = read_number(where, begin), read_number(where, end)
         if start > stop:
-            raise CorpusError(f"{where}: the place ends at {end}, before it begins at {begin}")
+            raise CorpusError(f"{where}: the place ends at {end}, before its start at {begin}")
         found = _words(where, words)
         places = networks.setdefault(name, [])
         if any(word for word, _ in found):
@@ -62,14 +66,16 @@ def _words(where: str, text: str) -> tuple[tuple[str, float], ...]:
     for part in text.split():
         word, _, probability = part.rpartition(":")
         if not word:
-            raise CorpusError(f"{where}: {printable(part, 80)!r} must be a word and its probability, as in 'YES:0.9'")
+            raise CorpusError(
+                f"{where}: {printable(part, 80)!r} is not a word with its probability. Expected for example 'YES:0.9'"
+            )
         fault = fault_in_word(word)
         if fault is not None:
             raise CorpusError(f"{where}: the word {printable(word, 80)!r} {fault}")
         share = read_number(where, probability, 1.0)
         if word in found:
-            raise CorpusError(f"{where}: {printable(word, 80)!r} stands there twice; a word stands once at a place")
+            raise CorpusError(f"{where}: {printable(word, 80)!r} appears twice. Expected a word once at a place")
         found[word] = share
     if not found or sum(found.values()) > _MOST:
-        raise CorpusError(f"{where}: the probabilities sum to {sum(found.values()):.4g}; they must sum to about 1")
+        raise CorpusError(f"{where}: the probabilities sum to {sum(found.values()):.4g}. Expected about 1")
     return tuple((("" if word == NOTHING else word), share) for word, share in found.items() if share > 0)

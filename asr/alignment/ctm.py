@@ -50,16 +50,16 @@ def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
         for row in rows:
             fault = fault_in_key(row.utterance)
             if fault is not None:
-                raise CorpusError(f"{path}: {row.utterance!r} cannot stand in a CTM file: it {fault}")
+                raise CorpusError(f"{path}: {row.utterance!r} cannot be written to a CTM file: it {fault}")
             for name in (row.channel, row.label):
                 fault = fault_in_word(name)
                 if fault is not None:
-                    raise CorpusError(f"{path}: {name!r} cannot stand in a CTM file; it {fault}")
+                    raise CorpusError(f"{path}: {name!r} cannot be written to a CTM file: it {fault}")
             for value in (row.start, row.duration, row.confidence or 0.0):
                 if not 0 <= value <= LATEST:
                     raise CorpusError(
-                        f"{path}: {value} of {row.utterance!r} cannot stand in a CTM file; it must be a number of 0 "
-                        f"to {LATEST:g}"
+                        f"{path}: {value} of {row.utterance!r} cannot be written to a CTM file. Expected a number "
+                        f"from 0 to {LATEST:g}"
                     )
             confidence = "" if row.confidence is None else f" {row.confidence:.3f}"
             stream.write(f"{row.utterance} {row.channel} {row.start:.3f} {row.duration:.3f} {row.label}{confidence}\n")
@@ -78,8 +78,8 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
             continue
         if len(fields) not in (5, 6):
             raise CorpusError(
-                f"{path}:{number}: {line!r} has {len(fields)} fields; "
-                "it must be 'utterance channel start duration label [confidence]'"
+                f"{path}:{number}: {line!r} has {len(fields)} fields. Expected 'utterance channel start duration "
+                "label [confidence]'"
             )
         where = f"{path}:{number}"
         utterance, channel, start, duration, label = fields[:5]
@@ -106,5 +106,5 @@ def read_number(where: str, text: str, largest: float = LATEST) -> float:
     """Parse a number from 0 to `largest`; otherwise raise CorpusError, whose message begins with `where`."""
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not 0 <= value <= largest:
-        raise CorpusError(f"{where}: {text!r} must be a number of at least 0, and at most {largest:g}")
+        raise CorpusError(f"{where}: {text!r}. Expected a number from 0 to {largest:g}")
     return value

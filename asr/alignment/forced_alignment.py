@@ -53,7 +53,7 @@ def path_of_states(states: np.ndarray, graph: StateGraph, topology: Topology) ->
     scores[np.arange(len(states)), states] = 0.0
     found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
     if isinstance(found, Fault) or found.path.score < -_WRONG / 2:
-        raise ValueError("the states do not follow the transcript's graph")
+        raise ValueError("the states do not follow the graph of the transcript")
     return found.path
 
 
@@ -61,9 +61,12 @@ def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:
     """Return the fault of an utterance of `n_frames` that cannot be aligned."""
     shortest = shortest_path_frames(graph)
     if n_frames < shortest:
-        reason = f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
+        reason = f"{n_frames} frames are too short for its transcript. Expected at least {shortest}"
         return Fault("too-short", reason)
-    return Fault("not-aligned", f"no path with a finite score through its transcript in {n_frames} frames")
+    return Fault(
+        "not-aligned",
+        f"no path of its transcript has a finite score in {n_frames} frames",
+    )
 
 
 def shortest_path_frames(graph: StateGraph) -> int:

@@ -68,7 +68,7 @@ def words_of(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]]) -> 
     for name, segments in labels.items():
         for segment in segments:
             if segment.label.split() != [segment.label]:
-                raise CorpusError(f"{path}: the label {segment.label!r} of {name!r} must be one word")
+                raise CorpusError(f"{path}: the label {segment.label!r} of {name!r} is not one word")
     return {name: tuple(segment.label for segment in segments) for name, segments in labels.items()}
 
 
@@ -80,14 +80,14 @@ def is_mlf(lines: Sequence[str]) -> bool:
 def parse_labels(path: Path | str, lines: Sequence[str], *, level: int = 1) -> dict[str, list[LabelSegment]]:
     """Parse lines as `read_labels` does; `path` is used in messages and for the id of a label file's utterance."""
     if level < 1:
-        raise ValueError(f"level must be at least 1, not {level}")
+        raise ValueError(f"level is {level}. Expected at least 1")
     if not is_mlf(lines):
         name = Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
         return {_checked(path, 1, name): _segments(path, list(enumerate(lines, 1)), level)}
     labels: dict[str, list[LabelSegment]] = {}
     for number, name, rows in _entries(path, lines):
         if name in labels:
-            raise CorpusError(f"{path}:{number}: the utterance {name!r} was already given; give it once")
+            raise CorpusError(f"{path}:{number}: the utterance {name!r} appears twice")
         labels[name] = _segments(path, rows, level)
     return labels
 
@@ -102,7 +102,7 @@ def write_mlf(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]], *,
     for name, segments in labels.items():
         fault = fault_in_pattern(name)
         if fault is not None:
-            raise CorpusError(f"{path}: {name!r} cannot stand in an MLF: it {fault}")
+            raise CorpusError(f"{path}: {name!r} cannot be written to an MLF: it {fault}")
         texts.append("\n".join([f'"*/{name}.{ending}"', *(_line(path, name, segment) for segment in segments), ".\n"]))
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(f"{MLF_HEADER}\n")
@@ -113,7 +113,7 @@ def fault_in_pattern(name: str) -> str | None:
     """Explain, as the end of a sentence, why an MLF pattern cannot name this utterance; None if it can."""
     fault = fault_in_key(name)
     if fault is None and _IN_NO_NAME.intersection(name):
-        fault = "holds a quote, a slash, or a character that stands for others (* ?)"
+        fault = "contains a quote, a slash, or a wildcard (* ?)"
     return fault
 
 
@@ -131,7 +131,7 @@ def _entries(path: Path | str, lines: Sequence[str]) -> Iterator[tuple[int, str,
         elif stripped:
             name, begun = _named(path, number, stripped), number
     if begun:
-        raise CorpusError(f"{path}:{begun}: the labels of {name!r} are not ended by a line with a full stop")
+        raise CorpusError(f"{path}:{begun}: the labels of {name!r} do not end with a line with a full stop")
 
 
 def _named(path: Path | str, number: int, line: str) -> str:
@@ -142,11 +142,11 @@ def _named(path: Path | str, number: int, line: str) -> str:
     """
     pattern, quote, rest = line[1:].partition('"')
     if line[0] != '"' or not quote:
-        raise CorpusError(f'{path}:{number}: {line!r} must be a pattern in quotes, such as "*/name.lab"')
+        raise CorpusError(f'{path}:{number}: {line!r} is not a pattern in quotes. Expected for example "*/name.lab"')
     if rest.strip():
         raise CorpusError(
-            f"{path}:{number}: {rest.strip()!r} follows the pattern; references to other files are not read, write the "
-            "labels below the pattern"
+            f"{path}:{number}: {rest.strip()!r} follows the pattern. References to other files are not supported. "
+            "Write the labels below the pattern"
         )
     _, slash, last = pattern.rpartition("/")
     last = (_ESCAPED.sub(_unescaped, last) if slash else last).rpartition("\\")[2]
@@ -188,7 +188,9 @@ def _segments(path: Path | str, lines: Lines, level: int) -> list[LabelSegment]:
         elif segments:
             start = segments[-1].start
             if start is not None and row.end is not None and row.end < start:
-                raise CorpusError(f"{path}:{number}: {line!r} ends before the label of level {level} above it begins")
+                raise CorpusError(
+                    f"{path}:{number}: {line!r} ends before the start of the label of level {level} above it"
+                )
             segments[-1] = replace(segments[-1], end=row.end)
     if row is not None and not segments:
         raise CorpusError(f"{path}:{lines[0][0]}: no line has a label of level {level}")
@@ -197,7 +199,9 @@ def _segments(path: Path | str, lines: Lines, level: int) -> list[LabelSegment]:
 
 def _row(path: Path | str, number: int, line: str) -> _Row:
     if line.strip() == "///":
-        raise CorpusError(f"{path}:{number}: alternatives (///) are not read; leave one transcription of the utterance")
+        raise CorpusError(
+            f"{path}:{number}: alternatives (///) are not supported. Expected one transcription of each utterance"
+        )
     fields = deque(_fields(path, number, line))
     times: list[float] = []
     while fields and len(times) < 2 and (time := fields[0].number) is not None:
@@ -210,16 +214,16 @@ def _row(path: Path | str, number: int, line: str) -> _Row:
         if score is not None:
             fields.popleft()
             if not abs(score) <= MAX_SCORE:
-                raise CorpusError(f"{path}:{number}: the score {score} must be a number of at most {MAX_SCORE:g}")
+                raise CorpusError(f"{path}:{number}: the score is {score}. Expected a number of at most {MAX_SCORE:g}")
         levels.append((label, score))
     if fields or not levels or not all(label for label, _ in levels):
         raise CorpusError(
-            f"{path}:{number}: {line!r} must be '[start [end]] label [score] [label [score] ...]'; a label that is a "
-            "number stands in quotes"
+            f"{path}:{number}: {line!r} is not a label. Expected '[start [end]] label [score] [label [score] "
+            "...]', with labels that are numbers in quotes"
         )
     start, end = times[0] if times else None, times[1] if len(times) > 1 else None
     if start is not None and end is not None and end < start:
-        raise CorpusError(f"{path}:{number}: {line!r} ends before it begins")
+        raise CorpusError(f"{path}:{number}: {line!r} ends before its start")
     return _Row(start, end, levels)
 
 
@@ -254,29 +258,33 @@ def _field(path: Path | str, number: int, text: str) -> _Field:
         return _Field(text, None)
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
-        raise CorpusError(f"{path}:{number}: HTK takes {text!r} for a number, and it is none; put a label in quotes")
+        raise CorpusError(
+            f"{path}:{number}: HTK reads {text!r} as a number, but it is not valid. Use quotes for a label"
+        )
     return _Field(text, value)
 
 
 def _seconds(path: Path | str, number: int, units: float) -> float:
     if not 0 <= units <= LATEST * _UNITS:
         raise CorpusError(
-            f"{path}:{number}: the time {units:g} must be from 0 to {LATEST * _UNITS:g}, in units of 100 ns"
+            f"{path}:{number}: the time is {units:g}. Expected 0 to {LATEST * _UNITS:g}, in units of 100 ns"
         )
     return units / _UNITS
 
 
 def _line(path: Path | str, name: str, segment: LabelSegment) -> str:
     if not segment.label or "\n" in segment.label or "\0" in segment.label:
-        raise CorpusError(f"{path}: the label {segment.label!r} of {name!r} is empty or holds a line end")
+        raise CorpusError(f"{path}: the label {segment.label!r} of {name!r} is empty or has a line break")
     given = [time for time in (segment.start, segment.end) if time is not None]
     ordered = all(0 <= time <= LATEST for time in given) and given == sorted(given)
     if not ordered or (segment.start is None and segment.end is not None):
         raise CorpusError(
-            f"{path}: {segment.label!r} of {name!r} is from {segment.start} to {segment.end} s; times must rise and be "
-            f"from 0 to {LATEST:g}"
+            f"{path}: {segment.label!r} of {name!r} is from {segment.start} to {segment.end} s. Expected "
+            f"increasing times from 0 to {LATEST:g}"
         )
     if segment.score is not None and not abs(segment.score) <= MAX_SCORE:
-        raise CorpusError(f"{path}: the score {segment.score} of {name!r} must be a number of at most {MAX_SCORE:g}")
+        raise CorpusError(
+            f"{path}: the score of {name!r} is {segment.score}. Expected a number of at most {MAX_SCORE:g}"
+        )
     score = [] if segment.score is None else [f"{segment.score:.6f}"]
     return " ".join([*(str(round(time * _UNITS)) for time in given), write_htk_string(segment.label), *score])

@@ -84,7 +84,7 @@ class PauseSounds:
             weights = arrays[f"{name}.weights"]
             n_components = len(weights) if weights.ndim == 1 else 0
             if not 1 <= n_components <= _COMPONENTS:
-                raise ValueError(f"pauses.{name}.weights must be of 1 to {_COMPONENTS} components")
+                raise ValueError(f"pauses.{name}.weights does not have 1 to {_COMPONENTS} components")
             checked(f"{name}.weights", (n_components,), _SMALLEST)
             checked(f"{name}.means", (n_components, n_features), -_LARGEST)
             checked(f"{name}.variances", (n_components, n_features), _SMALLEST)
@@ -93,7 +93,9 @@ class PauseSounds:
         def checked(name: str, shape: tuple[int, ...], above: float) -> np.ndarray:
             array = arrays[name]
             if array.shape != shape or array.dtype != np.float64 or not np.all((array > above) & (array < _LARGEST)):
-                raise ValueError(f"pauses.{name} must be float64 of shape {shape}, from {above:g} to {_LARGEST:g}")
+                raise ValueError(
+                    f"pauses.{name} is not valid. Expected float64 of shape {shape}, from {above:g} to {_LARGEST:g}"
+                )
             return array
 
         return cls(mixture("pause"), mixture("speech"), checked("spread", (n_features,), _SMALLEST), frame_shift)

@@ -41,12 +41,18 @@ def tell(check: TranscriptCheck, path: Path) -> None:
     """Log the number of suspects, what to do, the file that lists them, and the first."""
     if not check.suspects and len(check.scores) < MIN_UTTERANCES:
         doubtful = check.beaten < MIN_BEATEN
-        doubt = ": are they those of the audio?" if doubtful else ""
-        few = f"{_counted(len(check.scores), 'utterance')} where {MIN_UTTERANCES} are needed"
-        log.log(logging.WARNING if doubtful else logging.INFO, "%s; too few to name suspects, %s%s", check, few, doubt)
+        doubt = ". Check that the transcripts match the audio" if doubtful else ""
+        few = f"{_counted(len(check.scores), 'utterance')}, at least {MIN_UTTERANCES} needed"
+        log.log(
+            logging.WARNING if doubtful else logging.INFO,
+            "%s; too few utterances to find suspects: %s%s",
+            check,
+            few,
+            doubt,
+        )
         return
     if not check.suspects:
-        log.info("%s; none is out of the ordinary", check)
+        log.info("%s; no suspects", check)
         return
     kinds = Counter(suspect.kind for suspect in check.suspects)
     checked = _counted(len(check.scores), "utterance")
@@ -56,14 +62,14 @@ def tell(check: TranscriptCheck, path: Path) -> None:
     sentences = []
     if whose:
         sentences.append(
-            f"the transcripts of {' and of '.join(whose)} do not seem to be those of the audio: listen whether "
-            "other words are said, or a noise or a long pause was taken for a phone; correct or leave out what is wrong"
+            f"the transcripts of {' and '.join(whose)} do not seem to match the audio. Listen to them, and "
+            "correct or remove wrong transcripts. Noise or long pauses can also be the cause"
         )
     if kinds["stage"]:
-        sentences.append(f"{_counted(kinds['stage'], 'remark')} on how training went")
+        sentences.append(f"{_counted(kinds['stage'], 'remark')} about training")
     first = check.suspects[0]
     log.warning(
-        "%s. %s lists all, the first: %s %s: %s. Altogether %s",
+        "%s. List: %s; the first: %s %s: %s. All transcripts: %s",
         "; ".join(sentences),
         path,
         first.kind,

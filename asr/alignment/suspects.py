@@ -67,8 +67,10 @@ class TranscriptCheck:
         return float(np.median(list(self.scores.values()))) if self.scores else float("nan")
 
     def __str__(self) -> str:
-        others = "" if np.isnan(self.beaten) else f", {self.beaten:.0f} % of those of other utterances fit worse"
-        return f"transcripts score {self.median:.2f} a frame of speech against any phones{others}"
+        others = (
+            "" if np.isnan(self.beaten) else f", better than {self.beaten:.0f} % of the transcripts of other utterances"
+        )
+        return f"the median score is {self.median:.2f} per frame of speech relative to free phone sequences{others}"
 
 
 def first_rivals(transcripts: Mapping[str, tuple[str, ...]], seed: int = 0) -> dict[str, tuple[str, ...]]:
@@ -106,8 +108,9 @@ def check_transcripts(
         return TranscriptCheck(scores, beaten, ())
     if beaten < MIN_BEATEN:
         reason = (
-            f"its transcripts fit hardly better than those of other utterances, of which they beat {beaten:.0f} %: are "
-            "the lines of `text` with the right utterances, and the pronunciations those of this language?"
+            f"its transcripts fit better than only {beaten:.0f} % of the transcripts of other utterances. Check "
+            "that the lines of `text` have the right utterance ids, and that the pronunciations are those of "
+            "this language"
         )
         return TranscriptCheck(
             scores, beaten, (Suspect("corpus", "all", float(np.median(list(scores.values()))), reason),)
@@ -188,11 +191,13 @@ def _speakers(
         deviation = (medians[speaker] - centre) / max(spread, least, _NOTHING)
         place = float(np.median([_place(found[name], overall) for name in groups[speaker]]))
         if place < SPEAKER_NEAR_RIVALS:
-            reason = f"the transcripts of {len(groups[speaker])} utterances fit about as well as those of others"
+            reason = (
+                f"the transcripts of {len(groups[speaker])} utterances fit about as well as those of other utterances"
+            )
         elif len(groups) >= MIN_SPEAKERS and deviation < SPEAKER_OUTLIER:
             reason = (
-                f"{len(groups[speaker])} utterances fit much worse than those of other speakers: there may be another "
-                "language, noise, or a fault of the recording"
+                f"{len(groups[speaker])} utterances fit much worse than those of other speakers. Possible causes: "
+                "another language, noise, or a defective recording"
             )
         else:
             continue
@@ -213,10 +218,11 @@ def _utterances(
         one, deviation = found[name], deviations[name]
         like_rivals = _place(one, usual[name]) < NEAR_RIVALS and (not repeated or _said_elsewhere(one, usual[name]))
         if deviation < OUTLIER and like_rivals:
-            reason = f"fits hardly better than transcripts of other utterances, of which {len(one.rivals)} were tried"
+            reason = f"fits hardly better than {len(one.rivals)} transcripts of other utterances"
         elif deviation < STRANGE:
             reason = (
-                "fits much worse than usual; those of other utterances fit worse still, so a part of it may be wrong"
+                "fits much worse than usual, but better than transcripts of other utterances, so a part of it "
+                "may be wrong"
             )
         else:
             continue

@@ -95,7 +95,10 @@ def write_textgrid(path: Path | str, tiers: Mapping[str, Sequence[Interval]], la
         earlier = 0.0
         for start, end, label in intervals:
             if not earlier <= start < end:
-                raise ValueError(f"tier {name!r}: {label!r} from {start} to {end} s must begin at {earlier} s or later")
+                raise ValueError(
+                    f"tier {name!r}: {label!r} from {start} to {end} s overlaps. Expected a start of {earlier} s or "
+                    "later"
+                )
             earlier = end
     grid = Textgrid(0.0, last)
     for name, intervals in tiers.items():

@@ -20,12 +20,12 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     """
     missing = sorted({word for word in words if word not in lexicon.pronunciations})
     if missing:
-        raise LexiconError(f"no pronunciation for {' '.join(missing)}; add it to the lexicon")
+        raise LexiconError(f"no pronunciation for {' '.join(missing)}. Add it to the lexicon")
     n_phones = sum(sum(map(len, lexicon.pronunciations[word])) for word in words)
     if n_phones * topology.states_per_phone > MAX_UNITS:
         raise LexiconError(
-            f"{len(words)} words with all their pronunciations are {n_phones} phones of {topology.states_per_phone} "
-            f"states each; {MAX_UNITS} states are the most in one utterance"
+            f"the transcript of {len(words)} words has {n_phones} phones in all pronunciations, "
+            f"of {topology.states_per_phone} states each. Expected at most {MAX_UNITS} states in an utterance"
         )
     if topology.tying is not None and words:
         return _in_context(words, lexicon, topology)

@@ -67,7 +67,10 @@ def score_utterance(
     """
     path = best_path(scores, loop, topology.unit_state, self_loops)
     if path is None or not path.complete:
-        return Fault("not-aligned", f"no string of phones has a finite score in {len(scores)} frames")
+        return Fault(
+            "not-aligned",
+            f"no phone sequence has a finite score in {len(scores)} frames",
+        )
     spoken = frame_states(path, loop, topology) >= len(topology.silence_states)
     found: list[float | Fault] = []
     for graph in graphs:

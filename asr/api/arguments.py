@@ -35,8 +35,8 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
             if name in hints and not _fits(value, hints[name]):
                 shown = f"{printable(repr(value), _MAX_SHOWN_LENGTH)} ({type(value).__name__})"
                 where = function.__qualname__.removesuffix(".__init__")
-                wanted = "no null character" if _has_null(value) else _described(hints[name])
-                raise ArgumentError(f"{where}: {name} is {shown}; expected {wanted}")
+                wanted = "text without null characters" if _has_null(value) else _described(hints[name])
+                raise ArgumentError(f"{where}: {name} is {shown}. Expected {wanted}")
         return function(*arguments, **options)
 
     return call

@@ -334,13 +334,15 @@ def score(
     """
     references, hypotheses = _transcripts(reference), _transcripts(hypothesis)
     if _is_list(reference) and _is_list(hypothesis) and len(references) != len(hypotheses):
-        raise CorpusError(f"{len(references)} references and {len(hypotheses)} hypotheses; give one for each")
+        raise CorpusError(
+            f"{len(references)} references and {len(hypotheses)} hypotheses. Expected one hypothesis for each reference"
+        )
     if references.keys().isdisjoint(hypotheses):
         said, found = _named(reference, "the reference"), _named(hypothesis, "the hypothesis")
         ours, theirs = (printable(repr(next(iter(one)))) if one else "none" for one in (hypotheses, references))
         raise CorpusError(
-            f"{found}: has no utterance of {said}, there are {ours} and so on here and {theirs} and so on there; give "
-            "two files of the same corpus, with the same names of utterances"
+            f"{found} and {said} have no utterance in common; their first utterances are {ours} and {theirs}. "
+            "Expected the same utterance ids in both"
         )
     if ignore_case:
         references, hypotheses = without_case(references), without_case(hypotheses)

@@ -151,7 +151,10 @@ class Recognizer(Locked):
         """
         topology = self._model.hmm.topology
         if topology.tying is None:
-            raise ConfigError("the model has no trees: its states do not depend on neighbours. Train with context = 3")
+            raise ConfigError(
+                "The model has no decision trees, because its states do not depend on neighboring phones. Use a "
+                "model trained with context = 3"
+            )
         return (tree_lines if form == "text" else tree_graph)(topology)
 
     @property
@@ -226,7 +229,7 @@ class Recognizer(Locked):
         """
         if (speaker is None) != (speaker_transforms is None):
             raise ConfigError(
-                "speaker= and speaker_transforms= go together: whose map it is, and the file that it is kept in"
+                "speaker= and speaker_transforms= must be used together: the speaker, and the file of the transforms"
             )
         if not adapt and speaker_transforms is None:
             return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._details))
@@ -273,7 +276,7 @@ class Recognizer(Locked):
         if speakers is None:
             if adapt or speaker_transforms is not None:
                 adaptable_model(self.model, adapt, None)  # reports unknown methods first
-                raise ConfigError("adapt= and speaker_transforms= are of whole speakers; say who speaks with speakers=")
+                raise ConfigError("adapt= and speaker_transforms= need speakers. Use speakers=")
             found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._details)
         else:
             options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
@@ -369,7 +372,7 @@ class Recognizer(Locked):
         """
         transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
         if not transcript:
-            raise AlignmentError("there are no words to align; give what was said")
+            raise AlignmentError("words= is empty. Expected the words of the transcript")
         model = self._of_audio()
         model = replace(model, lexicon=with_spelled_words(model.lexicon, transcript, trained_phones(model)))
         return emit_warnings(align_audio(audio, transcript, rate, model))
@@ -435,7 +438,7 @@ class Recognizer(Locked):
         """Add a pronunciation of a new or known word; the model file is not changed.
 
         The word can be recognized if the grammar contains it: "loop" and "one" at once, sentences that use it, and the
-        model's own n-gram, where it is as likely as the rarest word. The grammar is recompiled on next use.
+        model's own n-gram, in which it is as likely as the rarest word. The grammar is recompiled on next use.
 
         Parameters
         ----------
@@ -496,7 +499,7 @@ class Recognizer(Locked):
     def _of_audio(self) -> SpeechModel:
         if self._model.source == "archive":
             raise ConfigError(
-                "the model was trained on feature archives (feats.scp), so it takes no audio. Decode a data directory "
-                "with feats.scp, or train a model on audio"
+                "The model was trained on feature archives (feats.scp) and cannot recognize audio. Use asr "
+                "decode with a data directory with feats.scp, or a model trained on audio"
             )
         return self._model

@@ -60,12 +60,14 @@ def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
     if _is_pair(audio):
         samples, own = audio
         if rate is not None:
-            raise CorpusError(f"{source}: rate={rate} goes with samples alone; these come with their own, {own}")
+            raise CorpusError(
+                f"{source}: rate={rate} is only for samples without a rate, but these have the rate {own}"
+            )
         return _of_samples(samples, own, config, source)
     is_path = isinstance(audio, str | os.PathLike)
     if is_path or _is_file(audio):
         if rate is not None:
-            raise CorpusError(f"{source}: a file says its own rate; rate={rate} goes with samples alone")
+            raise CorpusError(f"{source}: rate={rate} is only for samples, because audio files contain their rate")
         if is_path:
             return _of_file(Path(audio), config, source)  # type: ignore[arg-type]
         return _of_file_object(audio, config, source)
@@ -73,8 +75,8 @@ def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
         raise CorpusError(_no_audio(audio))
     if rate is None:
         raise CorpusError(
-            f"{source}: samples say nothing of their rate; give it in Hz, as in recognize(samples, rate=16000) or as a "
-            "pair (samples, 16000)",
+            f"{source}: the sampling rate of the samples is unknown. Use recognize(samples, rate=16000) or a pair "
+            "(samples, 16000), with the rate in Hz",
             code="no-rate",
         )
     return _of_samples(audio, rate, config, source)
@@ -102,12 +104,12 @@ def _may_hold_samples(audio: Any) -> bool:
 def _no_audio(given: Any) -> str:
     if isinstance(given, bytes | bytearray):
         return (
-            f"{len(given)} bytes ({type(given).__name__}) are no audio by themselves: wrap what a file holds in "
-            "io.BytesIO, or make an array of samples (numpy.frombuffer) and give it with its rate"
+            f"{len(given)} bytes ({type(given).__name__}) are not audio. Use io.BytesIO for the content of an "
+            "audio file, or numpy.frombuffer and rate= for raw samples"
         )
     return (
-        f"{given!r} ({type(given).__name__}) is no audio; a path, a file open in binary, or an array of samples "
-        "with its rate in Hz would be"
+        f"{given!r} ({type(given).__name__}) is not audio. Expected a path, a file open in binary mode, or an "
+        "array of samples with its rate in Hz"
     )
 
 
@@ -120,7 +122,7 @@ def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> 
 def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
     if not is_file(path):
         if exists(path):
-            raise CorpusError(f"{source} is no regular file", code="unreadable")
+            raise CorpusError(f"{source} is not a regular file", code="unreadable")
         raise MissingAudioError(f"{source} does not exist")
     return _sound(*measured_features(path, config), config, source)
 
@@ -146,7 +148,11 @@ def _read(file: Any, source: str) -> bytes | bytearray | memoryview:
     try:
         content = file.read(_PIECE)
     except (TypeError, ValueError) as error:  # includes io.UnsupportedOperation
-        raise CorpusError(f"{source}: cannot be read ({error}); expected a file open for reading in binary") from error
+        raise CorpusError(
+            f"{source}: cannot be read ({error}). Expected a file open for reading in binary mode"
+        ) from error
     if not isinstance(content, bytes | bytearray | memoryview):
-        raise CorpusError(f"{source}: gives {type(content).__name__}; open the file for reading in binary, 'rb'")
+        raise CorpusError(
+            f"{source}: read() returns {type(content).__name__}. Expected a file open for reading in binary mode, 'rb'"
+        )
     return content

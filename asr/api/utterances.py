@@ -60,7 +60,7 @@ def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: Sta
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
     if "audio" not in found.lattices:
-        raise DecodeError(f"{sound.source}: all samples are 0, and nothing was said", code="silent")
+        raise DecodeError(f"{sound.source}: all samples are 0, so it contains no speech", code="silent")
     return found.lattices["audio"]
 
 
@@ -133,7 +133,7 @@ def recognize_speakers_audio(
     model = adaptable_model(model, options.adapt, options.speaker_transforms)
     names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
     if len(names) != len(audios):
-        raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
+        raise ConfigError(f"{len(names)} speakers for {len(audios)} utterances. Expected one for each utterance")
     ids = [str(number) for number in range(len(audios))]
     of_id = dict(zip(ids, audios, strict=True))
     loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
@@ -184,8 +184,9 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     """Find the times of each word and phone of one utterance (see `Recognizer.align`)."""
     unknown = sorted({word for word in words if word not in model.lexicon})
     if unknown:
-        hint = other_case(unknown, model.lexicon, of_file=False) or "give each to add_word first"
-        raise LexiconError(f"the model has no pronunciation for {', '.join(unknown)}; {hint}")
+        hint = other_case(unknown, model.lexicon, of_file=False)
+        remedy = f"; {hint}" if hint else ". Use add_word for each of them first"
+        raise LexiconError(f"The model has no pronunciation for {', '.join(unknown)}{remedy}")
     sound = load_sound(audio, rate, model.front_end.config)
     topology = model.hmm.topology
     graph = transcript_graph(words, model.lexicon, topology)
@@ -232,5 +233,5 @@ def _result(model: SpeechModel, sound: Sound, found: Recognition, name: str, gra
 def threads(jobs: int) -> SerialWorkers:
     """Return workers with this number of threads; ConfigError if it is less than one."""
     if jobs < 1:
-        raise ConfigError(f"jobs is {jobs}; it must be at least 1")
+        raise ConfigError(f"jobs={jobs}. Expected at least 1")
     return SerialWorkers() if jobs == 1 else ThreadWorkers(jobs)

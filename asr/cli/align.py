@@ -23,16 +23,13 @@ from asr.util.memory_errors import require_address_space
 
 def align(
     data: Data,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for all files that are written.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for all output files.", show_default=False)],
     model: Annotated[
         Path | None,
         typer.Option(
             "--model",
             metavar="FILE",
-            help="Model file that asr train or asr tune has written.  [default: Gaussian mixtures are trained on the "
-            "corpus itself]",
+            help="Model file of asr train or asr tune.  [default: mixtures are trained on the corpus itself]",
             show_default=False,
         ),
     ] = None,
@@ -41,14 +38,13 @@ def align(
         typer.Option(
             "--lexicon",
             metavar="FILE|graphemes",
-            help="Pronunciations to align with; or 'graphemes': the words of the transcripts with a phone for each "
-            "letter.  [default: those the model was trained with]",
+            help="Lexicon for the alignment; 'graphemes' makes one from the transcripts, with a phone per letter.  "
+            "[default: the lexicon of the training]",
             show_default=False,
         ),
     ] = None,
     textgrid: Annotated[
-        bool,
-        typer.Option("--textgrid", help="Also write textgrid/RECORDING.TextGrid for Praat: tiers of words and phones."),
+        bool, typer.Option("--textgrid", help="Also write a Praat TextGrid for every recording.")
     ] = False,
     compare: Annotated[
         Path | None,
@@ -71,10 +67,10 @@ def align(
     interrupted training.
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
-    (one state number a frame). Also writes scores.tsv (how well every transcript fits its audio) and suspects.tsv
-    (transcripts that are probably not of their audio); a line tells how well all of them fit. An utterance that
-    cannot be aligned is left out and listed, with the reason, in failed.tsv. Words without a pronunciation are aligned
-    as the phone spn and counted in unknown-words.tsv.
+    (one state number per frame). Also writes scores.tsv (the match of every transcript with its audio) and
+    suspects.tsv (transcripts that probably do not match their audio), and prints a summary of the scores. Utterances
+    that cannot be aligned are listed in failed.tsv with the reason. Words without a pronunciation are aligned as the
+    phone spn and counted in unknown-words.tsv.
 
     \b
     Examples:

@@ -14,8 +14,8 @@ from asr.util.supervisor import RESUME, supervise
 HELP = """\
 Train a hybrid speech recognizer on your own corpus, and recognize with it.
 
-A corpus is a Kaldi data directory: `wav.scp` names the audio files, `text` what was said, `utt2spk` who said
-it. A lexicon says how each word is pronounced. From these two, training makes one model file.
+A corpus is a Kaldi data directory: `wav.scp` lists the audio files, `text` the transcripts, and `utt2spk` the
+speakers. A lexicon lists the pronunciations of each word. Training writes one model file from these two.
 
 \b
   asr validate --data data/train --lexicon lexicon.txt
@@ -23,10 +23,10 @@ it. A lexicon says how each word is pronounced. From these two, training makes o
   asr decode --model runs/mine/model.safetensors --out runs/mine/test --data data/test
   asr score  data/test/text runs/mine/test/hyp.txt
 
-Each command explains itself: asr train --help.
+Help for a command: asr train --help.
 """
 
-EPILOG = "Exit status: 0 done, 1 the input was at fault, 2 the command line was, 130 or 143 interrupted."
+EPILOG = "Exit status: 0 success, 1 error in the input, 2 error in the command line, 130 or 143 interrupted."
 
 app = typer.Typer(
     name="asr",
@@ -46,7 +46,7 @@ app.command("train", short_help="Train a model on a corpus and a lexicon.")(trai
 app.command("tune", short_help="Choose a model's scale, penalty and beam.")(tune.tune)
 app.command("align", short_help="Find the times of known words and phones.")(align.align)
 app.command("decode", short_help="Recognize audio files or a data directory.")(decode.decode)
-app.command("combine", short_help="Combine what several systems recognized.")(combine.combine)
+app.command("combine", short_help="Combine the results of several systems.")(combine.combine)
 app.command("score", short_help="Count word errors against a reference.")(score.score)
 app.command("info", short_help="Describe a model file.")(info.info)
 
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         drop_unwritten_output()
         sys.exit(1)
     except KeyboardInterrupt:
-        _fail(f"interrupted; {RESUME}" if resumable else "interrupted", status=130)
+        _fail(f"interrupted. {RESUME}" if resumable else "interrupted", status=130)
     except Exception as error:
         message = sentence_of(error, resumable=resumable)
         if message is None:

@@ -14,19 +14,21 @@ def combine(
     systems: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DIR...", help="What asr decode wrote as --out, one directory for each system.", show_default=False
+            metavar="DIR...",
+            help="Output directories of asr decode (its --out), one for each system.",
+            show_default=False,
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where hyp.txt and hyp.ctm go.", show_default=False)
+        Path, typer.Option("--out", metavar="DIR", help="Folder for hyp.txt and hyp.ctm.", show_default=False)
     ],
     weights: Annotated[
         str | None,
         typer.Option(
             "--weights",
             metavar="X X...|auto",
-            help="How much each system counts, one number each in the order of the directories; 'auto' chooses them, "
-            "and --null, on the transcripts of --text.  [default: all alike]",
+            help="Weights of the systems, one number each in the order of the directories; or 'auto' to choose them, "
+            "and --null, on the transcripts of --text.  [default: equal weights]",
             show_default=False,
         ),
     ] = None,
@@ -35,8 +37,8 @@ def combine(
         typer.Option(
             "--null",
             metavar="X",
-            help="What the probability that nothing was said at a place is multiplied by: below 1 gives more words, "
-            "above 1 fewer.  [default: 1]",
+            help="Factor on the probability of no word at a place of the vote. Values below 1 give more words, above "
+            "1 fewer.  [default: 1]",
             show_default=False,
         ),
     ] = None,
@@ -45,19 +47,19 @@ def combine(
         typer.Option(
             "--text",
             metavar="REF",
-            help="What was said, for --weights auto: of development speech, never of the test.",
+            help="Transcripts for --weights auto. Use development data, never the test set.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Combine what several systems recognized in the same utterances, word by word.
+    """Combine the words that several systems recognized in the same utterances.
 
-    Systems that make different errors are better together. The confusion networks of all systems are aligned, and at
-    every place they vote, each with the probabilities of its words. Of each directory the best is taken that is there:
-    confusions.tsv (asr decode --confusions), lattices/UTTERANCE.lat (--lattices DIR/lattices), or the words of hyp.ctm
-    with their confidences (--confidence); words without confidence count as certain.
+    Combination helps if the systems make different errors. The confusion networks of all systems are aligned, and the
+    systems vote at every place with the probabilities of their words. The command uses the first of these that exists
+    in a directory: confusions.tsv (asr decode --confusions), lattices/UTTERANCE.lat (--lattices DIR/lattices), or the
+    words of hyp.ctm with their confidences (--confidence). Words without confidence count as certain.
 
-    Writes hyp.txt (utterance and words) and hyp.ctm (a word a line with its times and confidence).
+    Writes hyp.txt (utterance and words) and hyp.ctm (one word per line with its times and confidence).
 
     \b
     Examples:
@@ -67,7 +69,7 @@ def combine(
     """
     systems, wanted = _weights(systems, weights)
     if len(systems) < 2:
-        raise typer.BadParameter("give two directories or more, one for each system", param_hint="DIR...")
+        raise typer.BadParameter("Expected two or more directories, one for each system", param_hint="DIR...")
     require_file(text, "--text", CorpusError)
 
     import asr
@@ -82,9 +84,9 @@ def combine(
     if made.chosen is not None:
         chosen = made.chosen
         typer.echo(
-            f"chosen: --weights {' '.join(f'{weight:.3g}' for weight in made.weights)} --null {made.null:g}\n"
-            f"{count(chosen.errors, 'error')} in {count(chosen.words, 'word')} of {text}, on which this was chosen; "
-            f"{chosen.errors_before} before"
+            f"chosen: --weights {' '.join(f'{weight:.3g}' for weight in made.weights)} "
+            f"--null {made.null:g}\n{count(chosen.errors, 'error')} in {count(chosen.words, 'word')} of {text}, "
+            f"the transcripts of the choice; {chosen.errors_before} errors with equal weights"
         )
     typer.echo(f"{count(made.n_done, 'utterance')} of {len(systems)} systems combined", err=True)
     report_failures(Outcome(made.n_done, made.failures), out)
@@ -99,7 +101,7 @@ def _weights(systems: list[Path], given: str | None) -> tuple[list[Path], list[f
     further = [path for path in systems if _is_number(str(path)) and not exists(path)]
     numbers = [*given.replace(",", " ").split(), *map(str, further)]
     if not numbers or not all(map(_is_number, numbers)):
-        raise typer.BadParameter(f"{given!r} is neither 'auto' nor numbers", param_hint="--weights")
+        raise typer.BadParameter(f"{given!r} is not valid. Expected 'auto' or numbers", param_hint="--weights")
     return [path for path in systems if path not in further], [float(number) for number in numbers]
 
 

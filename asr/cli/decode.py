@@ -48,8 +48,8 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Folder for hyp.txt, hyp.ctm, failed.tsv and what else is asked for. Every command writes them anew: "
-        "give all files to one command, or every command a folder of its own.",
+        help="Folder for hyp.txt, hyp.ctm, failed.tsv and the other requested files. Every command replaces them, so "
+        "give all files to one command, or use a separate folder for every command.",
         show_default=False,
     ),
 ]
@@ -57,7 +57,7 @@ Audio = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="AUDIO",
-        help=f"Audio files ({READABLE}, of the model's sampling rate or a higher one), or folders of them.",
+        help=f"Audio files ({READABLE}, with at least the model's sampling rate), or folders of them.",
     ),
 ]
 Speakers = Annotated[
@@ -65,9 +65,10 @@ Speakers = Annotated[
     typer.Option(
         "--speakers",
         metavar="file|directory|one|PATTERN",
-        help="Which AUDIO files are of one speaker: 'file', each is of its own; 'directory', those of a folder "
-        "are; 'one', all are; or a regular expression with one group, searched in the path: those with the same "
-        "text in the group are.  [default: file; directory with --adapt, or a model with maps of few speakers]",
+        help="Speakers of the AUDIO files. 'file': each file has its own speaker; 'directory': one speaker per "
+        "folder; 'one': one speaker in all. A regular expression with one group is searched in the path; files "
+        "with the same text in the group have the same speaker.  [default: file; directory with --adapt, or with "
+        "a model trained with transforms of few speakers]",
         show_default=False,
     ),
 ]
@@ -76,9 +77,9 @@ Grammar = Annotated[
     typer.Option(
         "--grammar",
         metavar="NAME|N|FILE",
-        help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly so many words), or a "
-        "file: an ARPA n-gram model, word pairs, a word network or HParse grammar of HTK, an OpenFst file such as "
-        "Kaldi's G.fst, or sentences, one a line.  [default: the model's own]",
+        help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly this number of words), or "
+        "a file: an ARPA n-gram model, word pairs, an HTK word network or HParse grammar, an OpenFst file such "
+        "as Kaldi's G.fst, or sentences, one per line.  [default: the model's]",
         show_default=False,
     ),
 ]
@@ -97,7 +98,8 @@ InsertionPenalty = Annotated[
     typer.Option(
         "--insertion-penalty",
         metavar="X",
-        help="Added to the log score at every word; negative values give fewer words.  [default: the model's]",
+        help="Word insertion penalty, added to the log score of every word; negative values give fewer words.  "
+        "[default: the model's]",
         show_default=False,
     ),
 ]
@@ -106,8 +108,9 @@ FillerPenalty = Annotated[
     typer.Option(
         "--filler-penalty",
         metavar="X",
-        help="Added to the log score at every phone of speech outside the grammar ([unk] in lists of sentences, "
-        "$other in HParse grammars); more negative values take more for commands.  [default: the model's]",
+        help="Penalty added to the log score of every phone of speech outside the grammar ([unk] in lists of "
+        "sentences, $other in HParse grammars). More negative values accept more recordings as commands.  "
+        "[default: the model's]",
         show_default=False,
     ),
 ]
@@ -116,8 +119,8 @@ MinPhoneLlr = Annotated[
     typer.Option(
         "--min-phone-llr",
         metavar="X",
-        help="Reject an utterance whose words fit less well than this, compared with any string of phones; natural "
-        "log a frame of speech, as in ratios.tsv.  [default: the model's]",
+        help="Reject utterances whose log-likelihood ratio to the best phone sequence is below this (natural log per "
+        "frame of speech, as in ratios.tsv).  [default: the model's]",
         show_default=False,
     ),
 ]
@@ -126,7 +129,8 @@ MinSilenceLlr = Annotated[
     typer.Option(
         "--min-silence-llr",
         metavar="X",
-        help="The same, compared with silence: rejects noise.  [default: the model's]",
+        help="Reject utterances whose log-likelihood ratio to silence is below this; rejects noise.  [default: the "
+        "model's]",
         show_default=False,
     ),
 ]
@@ -136,8 +140,8 @@ Beam = Annotated[
         "--beam",
         min=0.0,
         metavar="X",
-        help="Drop hypotheses more than this below the best, in natural log: less is faster, but loses words.  "
-        "[default: the model's]",
+        help="Pruning beam: drop hypotheses more than this below the best one, in natural log. A smaller beam is "
+        "faster but loses words.  [default: the model's]",
         show_default=False,
     ),
 ]
@@ -147,7 +151,7 @@ MaxActive = Annotated[
         "--max-active",
         min=0,
         metavar="N",
-        help="Keep at most this many hypotheses a frame; 0 for no limit.  [default: the model's]",
+        help="Maximum number of hypotheses per frame; 0 for no limit.  [default: the model's]",
         show_default=False,
     ),
 ]
@@ -155,12 +159,12 @@ Adapt = Annotated[
     bool,
     typer.Option(
         "--adapt",
-        help="Recognize every speaker several times, each time with the model adapted to the words found before. "
-        "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
-        "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
-        "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which "
-        "seconds of speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
-        "trained with maps of speakers uses them without this option.",
+        help="Adapt the model to each speaker in several passes, each to the words of the pass before. Needs about "
+        "one minute of speech of a speaker who is not in the training data. It can increase the errors for "
+        "speakers of the training data, or in noise. Hybrids of kernel-logistic: use --adapt alone, or followed "
+        "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln' if there are only "
+        "seconds of speech. Hybrids of other classifiers cannot be adapted, but their mixtures can. A model "
+        "trained with speaker transforms adapts without this option.",
     ),
 ]
 SpeakerTransforms = Annotated[
@@ -168,9 +172,9 @@ SpeakerTransforms = Annotated[
     typer.Option(
         "--speaker-transforms",
         metavar="FILE",
-        help="File that keeps the maps of speakers that 'fmllr' and 'vtln' find. Speakers in it are not adapted "
-        "to again; others are added. Speakers are named as in utt2spk. Those of AUDIO files are named as "
-        "--speakers tells them apart: by the path of the folder, if nothing else is asked for.",
+        help="File of the speaker transforms of 'fmllr' and 'vtln'. Speakers in the file keep their transforms; new "
+        "speakers are added. Speakers of a data directory are those of utt2spk, those of AUDIO files are named "
+        "by --speakers (by default, by folder).",
         show_default=False,
     ),
 ]
@@ -178,34 +182,37 @@ AllowOovPhones = Annotated[
     bool,
     typer.Option(
         "--allow-oov-phones",
-        help="Recognize also words with phones that training never heard, and those in angle brackets, such as <UNK>.",
+        help="Also recognize words with phones that are not in the training data, and words in angle brackets, such "
+        "as <UNK>.",
     ),
 ]
 Mlf = Annotated[
     bool,
     typer.Option(
         "--mlf",
-        help="Write words and times as a master label file of HTK too: hyp.mlf in the folder of --out. Is followed "
-        "by no file.",
+        help="Also write words and times as an HTK master label file, hyp.mlf in the folder of --out. Takes no value.",
     ),
 ]
 Confidence = Annotated[
     bool,
-    typer.Option("--confidence", help="Write the probability that a word is right as the sixth column of hyp.ctm."),
+    typer.Option(
+        "--confidence",
+        help="Write the confidence of each word (the probability that it is correct) as the sixth column of hyp.ctm.",
+    ),
 ]
 Ratios = Annotated[
     bool,
     typer.Option(
         "--ratios",
-        help="Write how well utterances and words fit, compared with any string of phones and with silence, to "
-        "ratios.tsv. Takes a second search.",
+        help="Write log-likelihood ratios of utterances and words, to the best phone sequence and to silence, to "
+        "ratios.tsv. Needs a second search.",
     ),
 ]
 Mbr = Annotated[
     bool,
     typer.Option(
         "--mbr",
-        help="Write the words with the least expected errors in place of those of the best path, with confidences.",
+        help="Write the words with minimum Bayes risk, with confidences, instead of the words of the best path.",
     ),
 ]
 NBest = Annotated[
@@ -214,22 +221,22 @@ NBest = Annotated[
         "--n-best",
         min=0,
         metavar="N",
-        help="List the best N sentences of every utterance in nbest.tsv: fewer where its lattice has no more, "
-        "which a wider --lattice-beam changes.",
+        help="Write the N best sentences of every utterance to nbest.tsv. If a lattice has fewer sentences, increase "
+        "--lattice-beam.",
         show_default=False,
     ),
 ]
 Confusions = Annotated[
     bool,
-    typer.Option("--confusions", help="Write the confusion networks: what may be said where, in confusions.tsv."),
+    typer.Option("--confusions", help="Write the confusion networks (alternative words with times) to confusions.tsv."),
 ]
 Rescore = Annotated[
     str | None,
     typer.Option(
         "--rescore",
         metavar="NAME|FILE",
-        help="Search with --grammar, then choose among what was found by the scores of this one, named in the "
-        "same way: a larger n-gram, say.",
+        help="Rescore the lattices of the search with this grammar, for example a larger n-gram. Same forms as "
+        "--grammar.",
         show_default=False,
     ),
 ]
@@ -238,20 +245,22 @@ Lattices = Annotated[
     typer.Option(
         "--lattices",
         metavar="DIR",
-        help="Write word lattices to this directory: UTTERANCE.lat each, or lattices.txt in Kaldi's format.",
+        help="Write word lattices to this directory: UTTERANCE.lat for each utterance, or lattices.txt in Kaldi's "
+        "format.",
         show_default=False,
     ),
 ]
 LatticeFormatOption = Annotated[
-    LatticeFormat, typer.Option("--format", help="Format of --lattices: HTK's standard one (slf), or Kaldi's text.")
+    LatticeFormat,
+    typer.Option("--format", help="Format of --lattices: HTK standard lattice format (slf), or Kaldi text."),
 ]
 LatticeBeam = Annotated[
     float | None,
     typer.Option(
         "--lattice-beam",
         metavar="B",
-        help="Keep in lattices what is at most this much below the best path, in natural log.  [default: eight "
-        "times the grammar's scale, and less where lattices would become too large]",
+        help="Keep paths in lattices that are at most this much below the best one, in natural log.  [default: eight "
+        "times the grammar's scale, less if lattices would become too large]",
         show_default=False,
     ),
 ]
@@ -291,8 +300,8 @@ def decode(
 ) -> None:
     """Recognize the words in audio files, or in every utterance of a data directory.
 
-    Writes hyp.txt (utterance and words), prints the same, and writes hyp.ctm (a word a line with its times). An
-    utterance that cannot be decoded is left out and listed, with the reason, in failed.tsv.
+    Writes hyp.txt (utterance and words), prints it, and writes hyp.ctm (one word per line with its times).
+    Utterances that cannot be decoded are listed in failed.tsv with the reason.
 
     \b
     Examples:
@@ -355,12 +364,12 @@ def _audio_and_method(
     """Separate the audio files from a method after --adapt."""
     methods = [path for path in audio if adapt and str(path) in METHODS and not exists(path)]
     if len(methods) > 1:
-        raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
+        raise typer.BadParameter(f"Expected one method: {' or '.join(METHODS)}", param_hint="--adapt")
     audio = [path for path in audio if path not in methods]
     for word in (str(path) for path in audio if adapt and not exists(path)):
         if word.replace("-", "").isalpha():
             raise typer.BadParameter(
-                f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
+                f"{word!r} is not a file or a method. Expected one of {', '.join(METHODS)}", param_hint="--adapt"
             )
     return audio, METHODS[str(methods[0])] if methods else adapt
 
@@ -369,11 +378,11 @@ def _require_sources(audio: list[Path], data: Path | None, out: Path, mlf: bool)
     """Raise unless exactly one of audio files and a data directory is given, and --mlf has no value."""
     if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
         raise typer.BadParameter(
-            f"is followed by no file: it writes {out / 'hyp.mlf'}; leave '{labels[0]}' out", param_hint="--mlf"
+            f"takes no value and writes {out / 'hyp.mlf'}. Remove '{labels[0]}'", param_hint="--mlf"
         )
     if bool(audio) == (data is not None):
-        taken = f"; '{audio[0]}' was taken for an audio file" if audio else ""
-        raise typer.BadParameter(f"give either audio files or --data DIR{taken}", param_hint="AUDIO | --data")
+        taken = f" ('{audio[0]}' was read as an audio file)" if audio else ""
+        raise typer.BadParameter(f"Expected either audio files or --data DIR{taken}", param_hint="AUDIO | --data")
 
 
 def _require_inputs(

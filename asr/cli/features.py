@@ -13,7 +13,7 @@ def features(
     data: Data,
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="Where feats.ark and feats.scp go.", show_default=False),
+        typer.Option("--out", metavar="DIR", help="Folder for feats.ark and feats.scp.", show_default=False),
     ],
     root: Root = None,
     upsample: Upsample = False,
@@ -23,12 +23,11 @@ def features(
 ) -> None:
     """Compute the features of every utterance and write them as a Kaldi archive.
 
-    The archive holds the static coefficients, one row every 10 ms; differences, normalization and splicing
-    belong to the model and are computed when it is trained or used. Transcripts and speakers are copied, so that
-    DIR is a data directory itself, and the audio is not read again.
+    The archive contains the static coefficients, one row every 10 ms. The model computes deltas, normalization and
+    splicing in training and decoding. Transcripts and speakers are copied, so DIR is itself a data directory and the
+    audio is not read again.
 
-    A model trained on such archives recognizes such archives, and no audio: to recognize audio files, train on
-    the audio itself.
+    A model trained on archives recognizes only archives. To recognize audio files, train on the audio.
 
     \b
     Example:

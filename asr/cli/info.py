@@ -11,17 +11,19 @@ from asr.cli.options import require_model
 
 
 def info(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file made by `asr train`.", show_default=False)],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Model file written by `asr train`.", show_default=False)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
     tree: Annotated[
         Literal["text", "dot"] | None,
         typer.Option(
-            help="Print the trees that lead a phone between its neighbours to its states, as text or as a graph for "
-            "Graphviz; of models trained with context = 3."
+            help="Print the decision trees that tie the states of phones in context, as text or as a Graphviz graph; "
+            "for models trained with context = 3."
         ),
     ] = None,
 ) -> None:
-    """Describe a model file: its kind, front end, phones, settings, and what it was trained on.
+    """Describe a model file: its kind, front end, phones, settings and training data.
 
     \b
     Examples:

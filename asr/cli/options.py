@@ -24,21 +24,19 @@ _LISTS = "Kaldi data directory: a folder with the lists wav.scp (or feats.scp), 
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help=f"{_LISTS}.", show_default=False)]
 OptionalData = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help=f"{_LISTS}; to decode, the first is enough.", show_default=False),
+    typer.Option("--data", metavar="DIR", help=f"{_LISTS}. Decoding needs only the first.", show_default=False),
 ]
 Model = Annotated[
     Path,
-    typer.Option(
-        "--model", metavar="FILE", help="Model file that asr train or asr tune has written.", show_default=False
-    ),
+    typer.Option("--model", metavar="FILE", help="Model file written by asr train or asr tune.", show_default=False),
 ]
 Root = Annotated[
     Path | None,
     typer.Option(
         "--root",
         metavar="DIR",
-        help="Folder from which relative paths in wav.scp or feats.scp start. A file that is not there is looked for "
-        "in the folder above the data directory, then in the data directory itself.",
+        help="Root folder of relative paths in wav.scp or feats.scp. Files that are not found there are searched for "
+        "in the parent of the data directory, then in the data directory.",
         show_default=False,
     ),
 ]
@@ -47,7 +45,7 @@ Config = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="File with settings, in TOML; those that it lacks keep their defaults.",
+        help="TOML file with settings. Missing settings have their defaults.",
         show_default=False,
     ),
 ]
@@ -67,8 +65,8 @@ Upsample = Annotated[
     bool,
     typer.Option(
         "--upsample",
-        help="Convert audio of a lower sampling rate than that of the features instead of refusing it. Such audio has "
-        "nothing in the upper part of the band, so more words are recognized wrongly.",
+        help="Convert audio with a lower sampling rate than the features instead of refusing it. The upper part of "
+        "the band is then empty, so word errors increase.",
     ),
 ]
 
@@ -90,7 +88,7 @@ Jobs = Annotated[
         min=1,
         metavar="N",
         show_default="all cores",
-        help="How many cores of this machine to work on; the result is the same for any number.",
+        help="Number of CPU cores of this machine. The result does not depend on it.",
     ),
 ]
 
@@ -99,8 +97,8 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="tcp://HOST:PORT",
-        help="Work on the machines of this dask scheduler instead of this one. Start `dask scheduler` once, and `dask "
-        "worker ADDRESS --nthreads 1` for every core; asr must be installed there, and find the files at the same "
+        help="Run on the machines of this dask scheduler instead of this one. Start `dask scheduler` once, and `dask "
+        "worker ADDRESS --nthreads 1` for every core. asr must be installed there, with the files at the same "
         "paths. The result is the same.",
         show_default=False,
     ),
@@ -110,11 +108,11 @@ _MAX_PIPED = 64 << 20  # bytes; each reader has its own limit
 
 
 def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
-    """Raise `error` unless `path` is None or a directory."""
+    """Raise `error` if `path` is not a directory; None is accepted."""
     if path is None or is_dir(path):
         return
     found = "is a file" if exists(path) else "does not exist"
-    raise error(f"{option}: '{path}' {found}; a directory is needed")
+    raise error(f"{option}: '{path}' {found}. Expected a directory")
 
 
 def require_corpus(path: Path | None, option: str) -> None:
@@ -130,14 +128,14 @@ def require_corpus(path: Path | None, option: str) -> None:
 
 
 def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
-    """Raise `error` unless `path` is None or a file; a shell pipe (`<(command)`) is copied to a file."""
+    """Raise `error` if `path` is not a file; None is accepted, and a shell pipe (`<(command)`) is copied to a file."""
     if path is None or is_file(path):
         return
     if path.is_fifo():
         _keep_what_is_piped(path, option, error)
         return
-    found = "is a directory" if is_dir(path) else "is no regular file" if exists(path) else "does not exist"
-    raise error(f"{option}: '{path}' {found}; a file is needed")
+    found = "is a directory" if is_dir(path) else "is not a regular file" if exists(path) else "does not exist"
+    raise error(f"{option}: '{path}' {found}. Expected a file")
 
 
 def require_lexicon(path: Path | None) -> None:
@@ -150,14 +148,14 @@ def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
     """Replace an open pipe with a temporary file that can be read repeatedly."""
     opened = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", "/dev/fd/0" if path == Path("/dev/stdin") else str(path))
     if opened is None or not exists(Path("/proc/self/fd")):
-        raise error(f"{option}: '{path}' is a pipe; write what comes through it to a file, and give that")
+        raise error(f"{option}: '{path}' is a pipe. Expected a file: write the output of the pipe to a file first")
     with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:
         content = pipe.read(_MAX_PIPED + 1)
         if len(content) > _MAX_PIPED:
             size = f"{_MAX_PIPED >> 20} MiB"
-            raise error(f"{option}: '{path}' gives more than {size}; write it to a file, and give that")
+            raise error(f"{option}: '{path}' has more than {size}, too much for a pipe. Write it to a file first")
         if not content:
-            raise error(f"{option}: nothing comes through '{path}'; has the command that should write it failed?")
+            raise error(f"{option}: the pipe '{path}' is empty. Check the command that writes to it")
         kept.write(content)
         kept.flush()
         os.dup2(kept.fileno(), pipe.fileno())
@@ -169,22 +167,22 @@ def require_model(path: Path, option: str) -> None:
         return
     inside = path / "model.safetensors"
     if is_file(inside):
-        raise ModelFormatError(f"{option}: '{path}' is a directory; give the model file in it, '{inside}'")
-    found = "is a directory" if is_dir(path) else "is no file" if exists(path) else "does not exist"
-    raise ModelFormatError(f"{option}: '{path}' {found}; {MODEL_NEEDED}")
+        raise ModelFormatError(f"{option}: '{path}' is a directory. Use the model file in it, '{inside}'")
+    found = "is a directory" if is_dir(path) else "is not a regular file" if exists(path) else "does not exist"
+    raise ModelFormatError(f"{option}: '{path}' {found}. {MODEL_NEEDED}")
 
 
 def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
-    """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
+    """Raise GrammarError for a grammar that is not a name, a number of words, or a file; None is accepted."""
     if grammar is None or grammar in ("loop", "one") or re.fullmatch("[0-9]{1,4}", grammar):
         return
     if not exists(Path(grammar)):
         if re.fullmatch(r"-.*|[+]?[\d.,]+", grammar):
             raise GrammarError(
-                f"{option}: '{grammar}' is no number of words; it takes loop (any words in any order), one (exactly "
-                "one word), a number from 1 to 1000 (exactly so many words), or the file of a grammar"
+                f"{option}: '{grammar}' is not a number of words from 1 to 1000. Expected loop (any words in any "
+                "order), one (exactly one word), a number of words, or a grammar file"
             )
         raise GrammarError(
-            f"{option}: there is no file '{grammar}'; give loop, one, a number of words, or the file of a grammar"
+            f"{option}: '{grammar}' does not exist. Expected loop, one, a number of words, or a grammar file"
         )
     require_file(Path(grammar), option, GrammarError)

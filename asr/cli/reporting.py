@@ -28,7 +28,7 @@ def tell_left_out(n_done: int, problems: Sequence[Problem], where: str = "") -> 
         return
     n_input = n_done + len(failures)
     counts = ", ".join(f"{n} {code}" for code, n in Counter(problem.code for problem in failures).most_common())
-    typer.echo(f"asr: {n_done} of {n_input} utterances done; not done: {counts}{where}", err=True)
+    typer.echo(f"asr: {n_done} of {n_input} utterances done; left out: {counts}{where}", err=True)
     typer.echo(f"asr: {len(failures)} {'utterance' if len(failures) == 1 else 'utterances'} left out:", err=True)
     for problem in failures[:_SHOWN]:
         typer.echo(f"  {printable(problem.utterance_id)}: {problem.reason}", err=True)

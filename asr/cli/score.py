@@ -11,40 +11,48 @@ from asr.util.errors import CorpusError, printable
 
 def score(
     reference: Annotated[
-        Path, typer.Argument(metavar="REF", help="What was said: Kaldi text, NIST trn or HTK MLF.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="REF", help="Reference transcripts: Kaldi text, NIST trn or HTK MLF.", show_default=False
+        ),
     ],
     hypothesis: Annotated[
-        Path, typer.Argument(metavar="HYP", help="What was recognized: hyp.txt, trn or MLF.", show_default=False)
+        Path, typer.Argument(metavar="HYP", help="Recognized words: hyp.txt, trn or MLF.", show_default=False)
     ],
     utt2spk: Annotated[
         Path | None,
-        typer.Option("--utt2spk", metavar="FILE", help="Add a table of rates per speaker.", show_default=False),
+        typer.Option(
+            "--utt2spk",
+            metavar="FILE",
+            help="Speakers of the utterances; adds a table of error rates per speaker.",
+            show_default=False,
+        ),
     ] = None,
     alignments: Annotated[
         Path | None,
         typer.Option(
             "--alignments",
             metavar="FILE",
-            help="Write every reference above its hypothesis, errors marked, in sclite's layout.",
+            help="Write the aligned references and hypotheses, with marked errors, in sclite's format.",
             show_default=False,
         ),
     ] = None,
     ignore_case: Annotated[
-        bool, typer.Option("--ignore-case", help="Take words that differ in letter case alone for the same.")
+        bool, typer.Option("--ignore-case", help="Ignore letter case when comparing words.")
     ] = False,
     level: Annotated[
         float,
-        typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Level of the confidence interval."),
+        typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Confidence level of the interval."),
     ] = 0.95,
 ) -> None:
     """Count the word errors of a recognizer.
 
     The word error rate (WER) is the fewest substituted, deleted and inserted words that turn the reference
     into the hypothesis, in % of the reference words; the sentence error rate (SER) is the share of utterances
-    with any error. The interval comes from redrawing the utterances 10,000 times: it tells what other
-    utterances of the same speakers would give. With --utt2spk a second one comes from redrawing the speakers, for
-    what other speakers would. Of fewer than five, utterances or speakers, there is none. An utterance missing
-    from HYP counts as wholly deleted; how many are missing is told.
+    with any error. The bootstrap confidence interval redraws the utterances 10,000 times: it estimates the
+    variation over other utterances of the same speakers. With --utt2spk, a second interval redraws the speakers. An
+    interval needs at least five utterances or speakers. All words of an utterance that is missing in HYP count as
+    deleted; the number of missing utterances is printed.
 
     \b
     Example:
@@ -84,8 +92,8 @@ def score(
     if hint:
         typer.echo(f"asr: {hint}", err=True)
     for names, what in (
-        (report.missing, "without hypothesis, so that all words count as deleted"),
-        (report.extra, "of HYP without reference, so that they are not scored"),
+        (report.missing, "without a hypothesis; all their words count as deleted"),
+        (report.extra, "of HYP without a reference; not scored"),
     ):
         if names:
             typer.echo(printable(f"asr: {count(len(names), 'utterance')} {what}: {some(names)}"), err=True)

@@ -25,7 +25,7 @@ from asr.util.memory_errors import require_address_space
 WorkDir = Annotated[
     Path,
     typer.Option(
-        "--work-dir", metavar="DIR", help="Folder for the models and all that training keeps.", show_default=False
+        "--work-dir", metavar="DIR", help="Folder for the models and all intermediate results.", show_default=False
     ),
 ]
 Classifier = Annotated[
@@ -44,8 +44,8 @@ Seed = Annotated[
         "--seed",
         min=0,
         metavar="N",
-        help="Seed of all random numbers: they decide which utterances are held out, and what a hybrid begins "
-        "with. The same seed gives the same model.  [default: the one in the settings, 0 if there is none]",
+        help="Seed of the random numbers, which choose the held-out utterances and initialize the hybrid. The same "
+        "seed gives the same model.  [default: the one in the settings, or 0]",
         show_default=False,
     ),
 ]
@@ -53,8 +53,8 @@ RebuildChanged = Annotated[
     bool,
     typer.Option(
         "--rebuild-changed",
-        help="Take a work directory that was begun with other settings or data, or whose record is damaged, too: "
-        "what depends on the changes is deleted and made again.",
+        help="Also use a work directory that was started with other settings or data, or has a damaged record. Stages "
+        "that depend on the changes are deleted and run again.",
     ),
 ]
 Until = Annotated[
@@ -65,8 +65,8 @@ NoValidate = Annotated[
     bool,
     typer.Option(
         "--no-validate",
-        help="Save the time of reading all audio to check it before the first stage. Lists, lexicon, settings and "
-        "the headers of audio files are still checked.",
+        help="Skip the check that reads all audio before the first stage. Lists, lexicon, settings and headers of "
+        "audio files are still checked.",
     ),
 ]
 
@@ -88,19 +88,19 @@ def train(
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
-    What is wrong with the corpus, the lexicon or the settings is told before the first stage, as by asr validate.
-    Run the same command again after an interruption: finished stages are kept, and the model comes out the same.
+    The corpus, the lexicon and the settings are checked before the first stage, as by asr validate. Run the same
+    command again after an interruption: finished stages are kept, and the model is the same.
 
     \b
     The work directory then holds
       model.safetensors  the hybrid
       gmm.safetensors    the Gaussian mixtures, to compare the hybrid with
       grammar.arpa       the n-gram of the transcripts, the grammar of both
-      report.html        word errors of both on held-out speech, the worst utterances, training curves
+      report.html        word errors of both on held-out speech, worst utterances, training curves
       results.json       the table of report.html, for programs
-      held-out.json      settings of the search chosen on held-out speech, and the word errors there
-      suspects.tsv       transcripts that are probably not those of their audio
-      failed.tsv         utterances left out, each with the reason
+      held-out.json      search settings chosen on held-out speech, and the word errors there
+      suspects.tsv       transcripts that probably do not match their audio
+      failed.tsv         utterances left out, with reasons
 
     \b
     Examples:

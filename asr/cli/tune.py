@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path,
     typer.Option(
-        "--output", metavar="FILE", help="Model file to write: the model, with what is chosen.", show_default=False
+        "--output", metavar="FILE", help="Model file to write: the model with the chosen settings.", show_default=False
     ),
 ]
 Grammar = Annotated[
@@ -35,8 +35,8 @@ Grammar = Annotated[
     typer.Option(
         "--grammar",
         metavar="NAME|N|FILE",
-        help="Tune for this grammar: 'loop', 'one', a number of words or a file, as for asr decode. The model "
-        "keeps its own.  [default: the model's own]",
+        help="Grammar to tune for: 'loop', 'one', a number of words or a file, as for asr decode. The saved model "
+        "keeps its own grammar.  [default: the model's]",
         show_default=False,
     ),
 ]
@@ -45,10 +45,10 @@ Others = Annotated[
     typer.Option(
         "--others",
         metavar="DIR",
-        help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their "
-        "transcripts do not matter. Fits what rejects them: it accepts the fewest of them and loses at most 5 % of "
-        "the sentences of --data. If the grammar has the filler ([unk] in a list of sentences, $other in HParse's "
-        "language), this is filler_penalty, otherwise min_phone_llr and min_silence_llr.",
+        help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their transcripts "
+        "are ignored. Tunes rejection: accepts as few of them as possible while losing at most 5 % of the "
+        "sentences of --data. Tunes filler_penalty if the grammar has the filler ([unk] in a list of sentences, "
+        "$other in HParse grammars), and min_phone_llr and min_silence_llr otherwise.",
         show_default=False,
     ),
 ]
@@ -56,11 +56,11 @@ StreamWeights = Annotated[
     bool,
     typer.Option(
         "--stream-weights",
-        help="Of a model that scores by a hybrid and mixtures together (the setting hybrid.mixtures), choose the "
-        "share of the mixtures too. Five shares are tuned one after the other.",
+        help="Also choose the weight of the mixtures in a model that combines a hybrid and mixtures (setting "
+        "hybrid.mixtures). Five weights are tuned in turn.",
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file of --output if it exists already.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file of --output if it exists.")]
 
 
 def tune(
@@ -75,15 +75,15 @@ def tune(
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
 ) -> None:
-    """Choose the settings of the search of a finished model on transcribed speech.
+    """Choose the search settings of a trained model on transcribed speech.
 
-    The speech should be like that to be recognized, of speakers who are neither in training nor in the test.
-    Chosen are lm_scale and insertion_penalty, for few word errors, and beam and max_active, as narrow as they can be
-    without losing words. Confidences of words are fitted to which words were right. The model file stays as it is;
-    the one written differs in these settings alone.
+    Use speech like that to be recognized, of speakers who are neither in the training data nor in the test set. The
+    command minimizes the word errors over lm_scale and insertion_penalty, chooses the narrowest beam and max_active
+    that lose no words, and calibrates the confidences. The model file is not changed; the output file differs only in
+    these settings.
 
-    With --stream-weights, the errors reported are those of the best of several shares, so expect some more on other
-    speech.
+    With --stream-weights, the printed errors are those of the best of several weights, so expect slightly more on
+    other speech.
 
     \b
     Examples:
@@ -131,8 +131,8 @@ def tune(
         typer.echo("confidence: " + ", ".join(f"{name} {value:g}" for name, value in fitted.model_dump().items()))
     without = "" if tuned.rejection is None else "without rejection: "
     typer.echo(
-        f"{without}{count(tuned.errors, 'error')} in {count(tuned.words, 'word')}, {tuned.wer:.2f} % WER on the data "
-        "of the choice"
+        f"{without}{count(tuned.errors, 'error')} in {count(tuned.words, 'word')}, {tuned.wer:.2f} % WER on the "
+        "tuning data"
     )
     if tuned.rejection is not None:
         _print_rejection(tuned.rejection)
@@ -153,7 +153,7 @@ def _print_rejection(found: "Rejection") -> None:
     lost = 100 * found.lost / max(1, found.commands)
     accepted = 100 * found.accepted / max(1, found.others)
     typer.echo(f"with rejection: {count(found.errors, 'error')}, {wer:.2f} % WER")
-    typer.echo(f"lost: {found.lost} of the {found.commands} commands that are right without rejection ({lost:.1f} %)")
+    typer.echo(f"lost: {found.lost} of the {found.commands} commands that are correct without rejection ({lost:.1f} %)")
     typer.echo(
         f"accepted: {found.accepted} of {count(found.others, 'other recording')} ({accepted:.1f} %); without rejection "
         f"{found.accepted_without}"

@@ -32,7 +32,7 @@ def validate(
         typer.Option(
             "--test",
             metavar="DIR",
-            help="Data directory that models will be tested on, to check it beside the training data; may be given "
+            help="Data directory that models will be tested on, checked together with the training data. Can be given "
             "several times.",
             show_default=False,
         ),
@@ -42,11 +42,11 @@ def validate(
     ] = False,
     jobs: Jobs = ALL_CORES,
 ) -> None:
-    """List everything that is wrong with a corpus, its lexicon and settings, each with file and line.
+    """Check a corpus, its lexicon and settings, and list all problems with file and line.
 
-    An error is what training refuses or has to leave out; a warning is what training takes, but is probably not what
-    was meant. A summary of the corpus comes last. No file is written. The exit status is 1 if there are errors, and 0
-    if there are none.
+    An error stops training or excludes utterances. A warning marks data that training uses but that is probably
+    wrong. A summary of the corpus comes last. No file is written. The exit status is 1 if there are errors, and 0
+    otherwise.
 
     \b
     Examples:

@@ -112,7 +112,7 @@ def align(
     account(given.listed, aligned, problems, out)
     if not aligned:
         raise AlignmentError(
-            f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
+            f"No utterance could be aligned. The first: {problems[0].utterance_id}: {problems[0].reason}"
         )
 
     _write_alignment(out, aligned, seconds)
@@ -284,7 +284,7 @@ def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]
         return ""
     fit, name, word = min(words, key=lambda one: one[0])
     when = f"at {seconds[name].border(word.start):.2f} s of {name}"
-    return f"; the word that fits worst is {word.label} {when}, {-fit:.1f} a frame below the best states"
+    return f"; worst word: {word.label} {when}, {-fit:.1f} per frame below the best states"
 
 
 def _align_batch(

@@ -54,14 +54,16 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
     for name, (path, _, fault) in zip(_names(files), files, strict=True):
         bad_name, speaker = fault_in_name(name), speaker_of(path)
         if bad_name is not None:
-            problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
+            problems.append(Problem(name, "bad-name", f"{path}: the file name without its extension {bad_name}"))
         elif fault:
             problems.append(Problem(name, "missing-file", f"{path}: {fault}"))
         elif not is_file(path):
-            found = "is no regular file" if exists(path) else "does not exist"
+            found = "is not a regular file" if exists(path) else "does not exist"
             problems.append(Problem(name, "unreadable" if exists(path) else "missing-file", f"{path} {found}"))
         elif speaker is None:
-            problems.append(Problem(name, "no-speaker", f"{path}: nothing in its path is like {speakers!r}"))
+            problems.append(
+                Problem(name, "no-speaker", f"{path}: the path does not match the speaker pattern {speakers!r}")
+            )
         else:
             utterances.append(Utterance(name, speaker, None, audio=path))
     return DataDirectory(Path("the audio files"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))
@@ -80,7 +82,7 @@ def _expanded(audio: Sequence[Path]) -> list[tuple[Path, Path, str]]:
         if is_pattern(path):
             matching = sorted(Path(found) for found in glob.glob(str(path), recursive=True))  # noqa: PTH207 (also from /)
             if not matching:
-                files.append((path, path.parent, "no file has a name like that"))
+                files.append((path, path.parent, "no file name matches the pattern"))
         for found in matching:
             files += _of_folder(found) if is_dir(found) else [(found, found.parent, "")]
     return files
@@ -89,15 +91,15 @@ def _expanded(audio: Sequence[Path]) -> list[tuple[Path, Path, str]]:
 def _of_folder(folder: Path) -> list[tuple[Path, Path, str]]:
     for name in LISTS:
         if is_file(folder / name):
-            raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data (data=)")
+            raise CorpusError(f"{folder} is a data directory, because it has {name}. Use --data DIR (data=)")
     files = sorted(path for path in folder.rglob("*") if is_file(path))
     found = [path for path in files if path.suffix.lower() in ENDINGS]
     if not found:
         return [(folder, folder.absolute().parent, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
     others = [path for path in files if path.suffix.lower() not in ENDINGS and not path.name.startswith(".")]
     if others:
-        message = f"{folder}: {count(len(others), 'file')} of other kinds passed over, such as {others[0].name}"
-        log.info("%s", printable(f"{message}; {READABLE} are taken"))
+        message = f"{folder}: {count(len(others), 'file')} of other types ignored, such as {others[0].name}"
+        log.info("%s", printable(f"{message}. Audio types: {READABLE}"))
     return [(path, folder, "") for path in found]
 
 
@@ -110,7 +112,7 @@ def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
             if n_folders:
                 same = next(name for name in earlier if earlier.count(name) > 1)
                 message = (
-                    f"files of several folders are named {same!r}, so all are named with their folders: {names[0]!r}"
+                    f"File name {same!r} exists in several folders, so all names include their folders: {names[0]!r}"
                 )
                 log.info("%s", printable(message))
             return names
@@ -119,8 +121,10 @@ def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
         if name in known:
             first, second = known[name].absolute(), path.absolute()
             if first == second:
-                raise CorpusError(f"{first} is given twice")
-            raise CorpusError(f"two files are named {_name(path, base, 0)!r}: {first} and {second}; rename one")
+                raise CorpusError(f"{first} is listed twice")
+            raise CorpusError(
+                f"Two files have the name {_name(path, base, 0)!r}: {first} and {second}. Rename one of them"
+            )
         known[name] = path
     raise AssertionError("names that are not all different have a first one that another has")
 
@@ -143,12 +147,13 @@ def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:
         pattern = re.compile(speakers)
     except re.error as error:
         raise ConfigError(
-            f"--speakers (speakers=): {speakers!r} is neither one, file, directory nor a pattern: {error}"
+            f"--speakers (speakers=): {speakers!r} is not a valid pattern: {error}. Expected 'file', 'directory', "
+            "'one' or a regular expression"
         ) from error
     if pattern.groups != 1:
         raise ConfigError(
-            f"--speakers (speakers=): the pattern {speakers!r} has {pattern.groups} groups; one, in parentheses, must "
-            "be the speaker, as in '([a-z]+)_[0-9]+'"
+            f"--speakers (speakers=): the pattern {speakers!r} has {pattern.groups} groups. Expected one group in "
+            "parentheses for the speaker, such as '([a-z]+)_[0-9]+'"
         )
 
     def searched(path: Path) -> str | None:

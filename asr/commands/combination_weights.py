@@ -73,7 +73,9 @@ def choose_vote(
     shared = sorted(utterances.keys() & references.keys())
     n_words = sum(len(references[name]) for name in shared)
     if not n_words:
-        raise CorpusError("the transcripts have no word of an utterance of the systems; give those of the same speech")
+        raise CorpusError(
+            "The transcripts and the systems have no utterance with words in common. Use transcripts of the same speech"
+        )
     counting = RepeatedCounts({name: references[name] for name in shared})
 
     def errors_of(vote: Vote) -> np.ndarray:

@@ -95,15 +95,15 @@ def combine(
     account(listed, utterances, failures, out)
     if not utterances:
         first = failures[0]
-        raise DecodeError(f"no utterance could be combined; the first: {first.utterance_id}: {first.reason}")
+        raise DecodeError(f"No utterance could be combined. The first: {first.utterance_id}: {first.reason}")
     rows = {name: _rows(name, vote.places(utterance)) for name, utterance in utterances.items()}
     write_words(out, rows)
     brings = tuple(result.brings for result in results)
     places = [place for result in results for network in result.networks.values() for place in network]
     if len(results) == 2 and all(len(place.words) == 1 and place.words[0][1] == 1.0 for place in places):
         log.warning(
-            "neither system says how sure it is, so that the one with the larger weight, or the first where they are "
-            "equal, has all its words; recognize with confidences (asr decode --confidence, confidence=True)"
+            "Neither system has confidences, so all words are those of the system with the larger weight (the "
+            "first one if they are equal). Use asr decode --confidence (confidence=True)"
         )
     return Combination(len(utterances), failures, brings, vote.weights, vote.null, chosen)
 
@@ -117,27 +117,30 @@ def _start(
 ) -> Vote:
     """Return the given or initial vote; ConfigError if it is invalid."""
     if len(systems) < 2:
-        raise ConfigError(f"{count(len(systems), 'directory')} to combine; give two or more, one for each system")
+        raise ConfigError(f"{count(len(systems), 'directory')} to combine. Expected two or more, one for each system")
     if exists(out):
         for path in systems:
             if exists(path) and path.samefile(out):
-                raise ConfigError(f"the output '{out}' is one of the systems, whose words would be replaced")
+                raise ConfigError(
+                    f"The output '{out}' is one of the systems and would replace its words. Use another output "
+                    "directory"
+                )
     null = NULL if null is None else null
     if not 0 <= null <= 1e6:
-        raise ConfigError(f"the weight of nothing is {null:g}; it must be from 0 to 1e6")
+        raise ConfigError(f"--null (null=) is {null:g}. Expected a number from 0 to 1e6")
     if (weights == AUTO) != (text is not None):
         raise ConfigError(
-            "weights are chosen on transcribed speech: 'auto' and the transcripts (--text, text=) belong together, and "
-            "those must not be of the test"
+            "Weights 'auto' and transcripts (--text FILE, text=) must be used together. Use transcripts of "
+            "development data, not of the test set"
         )
     if weights is None or isinstance(weights, str):
         if weights not in (None, AUTO):
-            raise ConfigError(f"the weights are {weights!r}; give one number for each system, or 'auto'")
+            raise ConfigError(f"--weights (weights=) is {weights!r}. Expected one number for each system, or 'auto'")
         return Vote(equal_weights(len(systems)), null)
     if len(weights) != len(systems):
-        raise ConfigError(f"{len(weights)} weights for {len(systems)} systems; give one for each")
+        raise ConfigError(f"{len(weights)} weights for {len(systems)} systems. Expected one for each system")
     if not all(math.isfinite(weight) and 0 <= weight <= 1e6 for weight in weights) or not sum(weights) > 0:
-        raise ConfigError(f"the weights are {list(weights)}; they must be numbers from 0 to 1e6, one above 0")
+        raise ConfigError(f"The weights are {list(weights)}. Expected numbers from 0 to 1e6, at least one above 0")
     return Vote(tuple(float(weight) / float(sum(weights)) for weight in weights), null)
 
 
@@ -147,15 +150,17 @@ def _listed(results: Sequence[SystemResult]) -> list[str]:
     first = results[0]
     for result in results[1:]:
         if first.networks.keys().isdisjoint(result.networks):
-            raise CorpusError(f"{result.path}: has no utterance of {first.path}; give results of the same utterances")
+            raise CorpusError(
+                f"{result.path} has no utterance in common with {first.path}. Expected results of the same utterances"
+            )
     for result in results:
         missing = [name for name in listed if name not in result.networks]
         if missing:
             log.warning(
                 "%s",
                 printable(
-                    f"{result.path}: lacks {count(len(missing), 'utterance')}, which the other systems decide alone: "
-                    f"{some(missing, 3)}"
+                    f"{result.path}: {count(len(missing), 'utterance')} missing, combined from the other systems "
+                    f"only: {some(missing, 3)}"
                 ),
             )
     return listed

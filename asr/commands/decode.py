@@ -73,8 +73,8 @@ def decode(
     """
     if data is not None and speakers is not None:
         raise ConfigError(
-            f"speakers={speakers!r} (--speakers) says who speaks in audio files; of {data} its utt2spk says it: a "
-            "copy of the directory with another utt2spk has other speakers"
+            f"--speakers (speakers=) {speakers!r} is for audio files only; the speakers of {data} are those of "
+            "its utt2spk. Use a copy of the directory with another utt2spk"
         )
     model = adaptable_model(model, adapt, speaker_transforms)
     needs_minutes = adapt or (model.speakers is not None and model.speakers.prior is None)
@@ -105,7 +105,7 @@ def decode(
     ]
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
-        raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
+        raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance_id}: {failures[0].reason}")
     _tell_without_words(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf=mlf)
@@ -131,20 +131,18 @@ def _tell_without_words(found: Recognition) -> None:
 def _tell_whose_files(model: SpeechModel, rule: str, audio: Sequence[Path]) -> None:
     """Log the default grouping of files by speaker if it matters."""
     if rule == "directory":
-        log.info("files of a folder count as one speaker's, whom the model adapts to; others by --speakers, speakers=")
+        log.info("All files of a folder count as one speaker for adaptation. Change this with --speakers (speakers=)")
     elif model.speakers is not None and (len(audio) > 1 or any(is_dir(path) or is_pattern(path) for path in audio)):
         log.info(
-            "every file counts as a speaker of its own; where several are of one speaker, --speakers (speakers=) says "
-            "so, by directory for example, and most speakers are recognized better by all of their files"
+            "Every file counts as a separate speaker. If several files have the same speaker, use --speakers "
+            "(speakers=), for example 'directory': the model then adapts to all files of a speaker"
         )
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
     """Return a data directory with audio or archived features, whichever the model was trained on if there are both."""
     if is_dir(data) and not exists(data / "utt2spk"):
-        log.warning(
-            "%s", printable(f"{data / 'utt2spk'}: No such file; every utterance counts as a speaker of its own")
-        )
+        log.warning("%s", printable(f"{data / 'utt2spk'} not found; every utterance counts as a separate speaker"))
     prefer: Literal["features", "audio"] = "features" if model.source == "archive" else "audio"
     return read_data_directory(data, root=root, prefer=prefer, needs_speakers=False)
 
@@ -162,8 +160,8 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
     if archived != (model.source == "archive"):
         had, given = ("feats.scp", "audio") if model.source == "archive" else ("audio", "feats.scp")
         raise CorpusError(
-            f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way, so "
-            f"give a data directory with {had}, or train on {given}"
+            f"{corpus.path} has {given}, but the model was trained on {had}. Expected a data directory "
+            f"with {had}, or a model trained on {given}"
         )
     config = model.front_end.config
     with counted(len(corpus.utterances), "features") as finished:

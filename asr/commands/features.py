@@ -51,7 +51,7 @@ def extract_features(
         return found.rate
 
     if isinstance(config, Path) and sets_nothing(config):
-        log.warning("%s", printable(f"{config} sets nothing, so that every setting has its default"))
+        log.warning("%s", printable(f"{config} has no settings; all settings have their defaults"))
     if not isinstance(config, TrainingConfig):
         config = load_config(config, corpus_rate=corpus_rate, auto_by_default=False)
     features = config.features.model_copy(update={"upsample": upsample or config.features.upsample})

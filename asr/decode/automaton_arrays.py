@@ -95,7 +95,8 @@ def _parsed(content: bytes) -> AutomatonArrays:
     position += struct.calcsize("<iiQqqq")
     if (magic, kind, flags) != (_MAGIC, b"const", 0):
         raise DecodeError(
-            f"kaldifst writes automata of kind {kind!r} with flags {flags}; a version that is known is 1.8"
+            f"kaldifst writes automata of type {kind!r} with flags {flags}, which this version does not support. "
+            "Use kaldifst 1.8"
         )
     states = np.frombuffer(content, _STATE, n_states, position)
     arcs = np.frombuffer(content, _ARC, n_arcs, position + states.nbytes)

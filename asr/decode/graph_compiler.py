@@ -42,13 +42,14 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
     if missing:
         shown = " ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
         raise LexiconError(
-            f"grammar {grammar.name!r} uses {len(missing)} words that the lexicon lacks: {shown}; add pronunciations"
+            f"grammar {grammar.name!r} uses {len(missing)} words that are missing in the lexicon: {shown}. Add "
+            "their pronunciations"
         )
     _check_arcs(lexicon, grammar)
     labels = InputLabels(topology)
     composed = compose(lexicon_transducer(lexicon, grammar, topology, labels), grammar)
     if composed.start < 0:
-        raise DecodeError(f"grammar {grammar.name!r} accepts no sentence over the lexicon")
+        raise DecodeError(f"grammar {grammar.name!r} has no sentence with words of the lexicon")
     if topology.tying is not None:
         return with_filler(expand_phones(*in_context(composed, topology, labels), words=grammar.words), topology)
     automaton = automaton_arrays(composed)
@@ -69,15 +70,15 @@ def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
     total = int(n_phones[automaton.input_label].sum())
     if total > MAX_PHONES:
         raise DecodeError(
-            f"the graph of grammar {grammar.name!r} would have {total} phones, more than {MAX_PHONES}; the grammar "
-            "needs fewer n-grams, or the lexicon fewer pronunciations"
+            f"the graph of grammar {grammar.name!r} would have {total} phones. Expected at most {MAX_PHONES}. Use "
+            "a grammar with fewer n-grams, or a lexicon with fewer pronunciations"
         )
 
 
 def _no_cost(grammar: Grammar, cost: float) -> DecodeError:
     return DecodeError(
-        f"grammar {grammar.name!r} has an arc or an end of cost {cost:g}; costs, -ln p, must be finite and within "
-        f"{MAX_COST:g} of 0"
+        f"grammar {grammar.name!r} has an arc or final state with cost {cost:g}. Expected finite costs, -ln p, "
+        f"within {MAX_COST:g} of 0"
     )
 
 

@@ -62,8 +62,8 @@ def lexicon_transducer(
         for phone in pronunciation:
             if phone not in topology.phones:
                 raise LexiconError(
-                    f"word {grammar.words[number - 1]!r} uses phone {phone!r}, which the model lacks; "
-                    f"its phones are {' '.join(topology.phones)}"
+                    f"word {grammar.words[number - 1]!r} uses phone {phone!r}, which is not in the model. Its "
+                    f"phones are {' '.join(topology.phones)}"
                 )
     homophones = Counter(pronunciation for _, pronunciation in pronunciations)
     seen: Counter[tuple[str, ...]] = Counter()

@@ -116,7 +116,7 @@ def _searched(
 ) -> tuple[BestPath, Trellis] | None:
     if np.isnan(scores.max(initial=-np.inf)):  # needs no array of the scores' size
         frame, state = np.argwhere(np.isnan(scores))[0]
-        raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
+        raise DecodeError(f"the score of state {state} at frame {frame} is not a number. Check the features")
     status, arcs, frames, score, layer_start, place, forward, backward, floor, kept_beam = _search(
         np.ascontiguousarray(scores, np.float32),
         search_graph(graph, unit_state, self_loops, weights),

@@ -24,7 +24,7 @@ from discriminants.util.paths import is_file
 def change_speed(signal: np.ndarray, factor: float, rate: int) -> np.ndarray:
     """Resample a signal, float32 (n,) at `rate` Hz, to `factor` times its speed: about n / factor samples, float32."""
     if not 0.5 <= factor <= 2.0:
-        raise ConfigError(f"a speed of {factor:g} is not between 0.5 and 2; 0.9 and 1.1 are usual")
+        raise ConfigError(f"the speed {factor:g} is out of range. Expected 0.5 to 2, such as 0.9 and 1.1")
     return np.asarray(soxr.resample(signal, rate * factor, rate, quality="HQ"), np.float32)
 
 
@@ -35,7 +35,7 @@ def mix_noise(signal: np.ndarray, noise: np.ndarray, snr_db: float) -> np.ndarra
     """
     noise_energy = float(np.square(noise, dtype=np.float64).sum())
     if noise_energy == 0.0:
-        raise FeatureError(f"the noise is silent over all {len(noise)} samples; a piece with sound in it is needed")
+        raise FeatureError(f"all {len(noise)} samples of the noise are 0. Expected noise with sound")
     signal_energy = float(np.square(signal, dtype=np.float64).sum())
     gain = np.sqrt(signal_energy / noise_energy) * 10.0 ** (-snr_db / 20.0)
     return (signal + gain * noise).astype(np.float32)
@@ -72,13 +72,13 @@ def read_noise(directory: Path) -> NoiseClips:
     """
     entries = read_list(directory / "noise.scp")
     if not entries:
-        raise CorpusError(f"{directory / 'noise.scp'}: names no clips; give at least one line 'ID PATH'.")
+        raise CorpusError(f"{directory / 'noise.scp'} has no clips. Expected at least one line 'ID PATH'.")
     for name, entry in entries.items():
         refuse_pipe(directory / "noise.scp", entry.line, name, entry.value)
         if not _is_file(existing_form(directory / entry.value)):
             raise CorpusError(
-                f"{directory / 'noise.scp'}:{entry.line}: the clip '{name}' should be {directory / entry.value}, "
-                "which is no file."
+                f"{directory / 'noise.scp'}:{entry.line}: the file {directory / entry.value} of the clip '{name}' "
+                "does not exist."
             )
     ids = tuple(sorted(entries))
     # Absolute, for workers that started in another directory.

@@ -62,17 +62,17 @@ class FeatureConfig(Settings):
         """Yield inconsistent settings."""
         yield from self._of_filters()
         if self.lifter == 2 and self.n_cepstra > 2:
-            yield "lifter", "lifter 2 makes the third cepstrum zero; 22 is usual, and 0 is for none"
+            yield "lifter", "lifter 2 makes the third cepstrum zero. Use 22, or 0 to disable liftering"
         columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
         if columns > MAX_COLUMNS:
             yield (
                 "context",
-                f"context {self.context} splices frames of {columns} numbers; {MAX_COLUMNS} are the most supported",
+                f"context {self.context} gives spliced frames of {columns} values. Expected at most {MAX_COLUMNS}",
             )
         if self.lda_dimension is not None and self.lda_dimension > columns:
             yield (
                 "lda_dimension",
-                f"lda_dimension {self.lda_dimension} must be at most the {columns} numbers of a frame",
+                f"lda_dimension {self.lda_dimension} is above the {columns} values of a frame",
             )
 
     def _of_filters(self) -> Iterator[tuple[str, str]]:
@@ -82,14 +82,20 @@ class FeatureConfig(Settings):
             right = False
             yield (
                 "shift_ms",
-                f"shift_ms {self.shift_ms} must be at least one sample and at most window_ms {self.window_ms}",
+                (
+                    f"shift_ms {self.shift_ms} is out of range. Expected at least one sample and at most "
+                    f"window_ms, {self.window_ms}"
+                ),
             )
         nyquist = self.sample_rate / 2
         if not self.low_hz < (nyquist if self.high_hz is None else self.high_hz) <= nyquist:
             right = False
             yield (
                 "low_hz" if self.high_hz is None else "high_hz",
-                f"low_hz {self.low_hz} and high_hz {self.high_hz} must rise and end by half the rate, {nyquist}",
+                (
+                    f"low_hz {self.low_hz} and high_hz {self.high_hz} are not a valid band. Expected low_hz below "
+                    f"high_hz, and at most half the sampling rate, {nyquist}"
+                ),
             )
         if self.n_cepstra >= self.n_filters:
             yield "n_cepstra", f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}"
@@ -97,8 +103,10 @@ class FeatureConfig(Settings):
             right = False
             yield (
                 "window_ms",
-                f"a window of {self.window_ms} ms has {self.window_samples} samples at sample_rate {self.sample_rate}; "
-                f"it may have {MAX_WINDOW_LENGTH}",
+                (
+                    f"window_ms {self.window_ms} gives {self.window_samples} samples at "
+                    f"sample_rate {self.sample_rate}. Expected at most {MAX_WINDOW_LENGTH}"
+                ),
             )
         if not right:
             return
@@ -106,8 +114,11 @@ class FeatureConfig(Settings):
         if empty is not None:
             yield (
                 "n_filters",
-                f"n_filters {self.n_filters} is too many for an FFT of {self.fft_size} points at sample_rate "
-                f"{self.sample_rate}: filter {empty + 1} covers no bin; use fewer filters or a wider band",
+                (
+                    f"n_filters {self.n_filters} is too many for an FFT of {self.fft_size} points at "
+                    f"sample_rate {self.sample_rate}: filter {empty + 1} covers no bin. Use fewer filters or a wider "
+                    "band"
+                ),
             )
 
     @property

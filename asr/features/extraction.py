@@ -101,9 +101,9 @@ def _extract(
             named = str(utterances[0].audio) in reason
             message = reason if named else f"{corpus.path}: {problems[0].utterance_id!r}: {reason}"
             raise FeatureError(message, lost=problems)
-        why = f"; the first: {problems[0].utterance_id!r}: {problems[0].reason}" if problems else ""
+        why = f". The first: {problems[0].utterance_id!r}: {problems[0].reason}" if problems else ""
         raise FeatureError(
-            f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.", lost=problems
+            f"{corpus.path}: none of the {len(utterances)} utterances has usable features{why}.", lost=problems
         )
     table = FrameTable.from_utterances(
         [u.id for u, _ in kept], [u.speaker for u, _ in kept], [matrix for _, matrix in kept]
@@ -127,7 +127,7 @@ def static_features(
     """
     if utterance.archive is not None:
         if augmentation is not None:
-            raise FeatureError(f"{utterance.archive}: holds features; speed and noise need the audio itself.")
+            raise FeatureError(f"{utterance.archive} contains features, but the settings speeds and noise need audio.")
         return read_features(utterance.archive, utterance.offset)
     signal = read_audio(
         utterance.source, rate=config.sample_rate, start=utterance.start, end=utterance.end, upsample=config.upsample
@@ -167,7 +167,7 @@ def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path |
     if not len(features):
         milliseconds = 1000 * len(signal) / config.sample_rate
         raise FeatureError(
-            f"{source}: {milliseconds:.1f} ms of audio are less than one window of {config.window_ms:g} ms.",
+            f"{source}: {milliseconds:.1f} ms of audio are shorter than one window of {config.window_ms:g} ms.",
             code="too-short",
         )
     return features

@@ -17,7 +17,7 @@ BATCH_FRAMES = 2048
 _UNREADABLE = (
     OSError, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError, SyntaxError, TokenError,
 )  # fmt: skip
-NOT_FINITE = "its frames hold values that are not finite numbers"
+NOT_FINITE = "some values of its frames are not finite"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class FrameTable:
     def __post_init__(self) -> None:
         if self.frames.ndim != 2 or self.frames.dtype != np.float32 or not self.frames.flags.c_contiguous:
             raise FeatureError(
-                f"Frames must be a C-contiguous float32 matrix, not {self.frames.dtype} of shape {self.frames.shape}."
+                f"The frames are {self.frames.dtype} of shape {self.frames.shape}. Expected a C-contiguous "
+                "float32 matrix."
             )
         offsets = self.offsets
         if (
@@ -41,11 +42,13 @@ class FrameTable:
             or offsets[0] != 0
             or offsets[-1] != len(self.frames)
         ):
-            raise FeatureError(f"The offsets must be {len(self.ids) + 1} int64 numbers from 0 to {len(self.frames)}.")
+            raise FeatureError(
+                f"The offsets are not valid. Expected {len(self.ids) + 1} int64 numbers from 0 to {len(self.frames)}."
+            )
         if np.any(np.diff(offsets) < 0):
-            raise FeatureError("The offsets of a frame table must not fall.")
+            raise FeatureError("The offsets of a frame table must be nondecreasing.")
         if len(self.speakers) != len(self.ids) or len(set(self.ids)) != len(self.ids):
-            raise FeatureError("A frame table needs one speaker for every utterance and no utterance twice.")
+            raise FeatureError("A frame table needs one speaker for every utterance, and unique utterances.")
 
     @classmethod
     def from_utterances(
@@ -121,8 +124,8 @@ class FrameTable:
             mapped = function(frames)
             if len(mapped) != len(frames):
                 raise FeatureError(
-                    f"Utterance '{self.ids[number]}' had {len(frames)} frames and now has {len(mapped)}; "
-                    "they must stay."
+                    f"Utterance '{self.ids[number]}' had {len(frames)} frames and now has {len(mapped)}. Expected "
+                    "the same number."
                 )
             if result is None:
                 result = np.empty((self.n_frames, mapped.shape[1]), np.float32)
@@ -162,12 +165,12 @@ class FrameTable:
             frames = np.load(directory / "frames.npy", mmap_mode="r", allow_pickle=False)
         except _UNREADABLE as error:
             raise FeatureError(
-                f"{directory}: is not a whole frame table ({error}); compute the features again."
+                f"{directory} is not a complete frame table ({error}). Compute the features again."
             ) from error
         named = all(isinstance(name, str) for name in (*ids, *speakers))
         if not named or offsets.ndim != 1 or not isinstance(frames, np.ndarray):
             raise FeatureError(
-                f"{directory}: is not a whole frame table (index.json must list ids, speakers and offsets, and "
-                "frames.npy hold one array); compute the features again."
+                f"{directory} is not a complete frame table. Expected ids, speakers and offsets in index.json, "
+                "and one array in frames.npy. Compute the features again."
             )
         return cls(ids, speakers, frames if mmap else np.array(frames), offsets)

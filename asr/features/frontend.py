@@ -66,8 +66,8 @@ class FrontEnd:
         """
         if static.n_features != self.static_dimension_:
             raise FeatureError(
-                f"These features have {static.n_features} columns, but the front end was fitted to "
-                f"{self.static_dimension_}."
+                f"The features have {static.n_features} columns. Expected {self.static_dimension_}, as in the "
+                "training of the front end."
             )
         normalizers: Normalizers = {}
         if self.config.normalize == "speaker":
@@ -121,18 +121,18 @@ class FrontEnd:
         """
         if self.config.dynamic_range_db:
             raise FeatureError(
-                "dynamic_range_db counts from the louder frames of a whole recording; streaming works with "
-                "dynamic_range_db = 0."
+                "dynamic_range_db needs the whole recording, because it is relative to the louder frames. Use "
+                "dynamic_range_db = 0 for streaming."
             )
         if self.config.normalize not in ("corpus", "none"):
             raise FeatureError(
-                f"Normalization per {self.config.normalize} needs the whole {self.config.normalize}; "
-                "streaming works with normalize = 'corpus' or 'none'."
+                f"Normalization per {self.config.normalize} needs the whole {self.config.normalize}. Use "
+                "normalize = 'corpus' or 'none' for streaming."
             )
         if self.static_dimension_ != self.config.static_dimension:
             raise FeatureError(
-                f"The front end was fitted to {self.static_dimension_} static columns, but audio gives "
-                f"{self.config.static_dimension}."
+                f"The front end was trained on {self.static_dimension_} static columns, but audio "
+                f"has {self.config.static_dimension}."
             )
         return StreamingFrontEnd(self.config, self._pointwise, self.project)
 
@@ -182,11 +182,11 @@ class FrontEnd:
         for name, array in arrays.items():
             if array.dtype != np.float32 or not (np.abs(array) <= _LARGEST).all():
                 raise ModelFormatError(
-                    f"The front end's {name} holds what are no finite float32 numbers, or numbers beyond {_LARGEST:g}."
+                    f"The front end's {name} has values that are not finite float32 numbers, or are above {_LARGEST:g}."
                 )
         for name in ("deviation", *SpeakerPrior.POSITIVE):
             if name in arrays and not (arrays[name] > 0).all():
-                raise ModelFormatError(f"The front end's {name} holds numbers that are not above zero.")
+                raise ModelFormatError(f"The front end's {name} has values that are not above zero.")
         front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
         front_end.prior_ = SpeakerPrior.from_arrays(arrays) if front_end._has_prior else None
         front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
@@ -262,7 +262,7 @@ class FrontEnd:
 def _checked(setting: str, labels: np.ndarray | None, static: FrameTable) -> np.ndarray:
     """Return the labels after a check that every frame has one."""
     if labels is None:
-        raise FeatureError(f"{setting} needs a state label for every frame, but none were given.")
+        raise FeatureError(f"{setting} needs a state label for every frame.")
     labels = np.asarray(labels)
     if labels.shape != (static.n_frames,) or labels.dtype.kind not in "iu" or (labels.size and labels.min() < -1):
         raise FeatureError(

@@ -47,7 +47,7 @@ class LdaStatistics(PooledScatter):
         kept = variances > _SINGULAR * variances[-1]
         if kept.sum() < dimension:
             raise FeatureError(
-                f"lda_dimension = {dimension} is more than the {kept.sum()} directions in which the frames vary."
+                f"lda_dimension = {dimension} is above {kept.sum()}, the number of directions with variance."
             )
         whitening = directions[:, kept] / np.sqrt(variances[kept])
         spread = ((means - overall) * np.sqrt(self.counts[self.present] / total)[:, None]) @ whitening

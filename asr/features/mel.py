@@ -44,7 +44,7 @@ def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, 
     if empty.size:
         raise ConfigError(
             f"n_filters = {n_filters} is too many for an FFT of {fft_size} points at {sample_rate} Hz: "
-            f"filter {empty[0] + 1} covers no bin; use fewer filters or a wider band."
+            f"filter {empty[0] + 1} covers no bin. Use fewer filters or a wider band."
         )
     return weights
 

@@ -27,9 +27,9 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     """
     signal = np.ascontiguousarray(signal)
     if signal.ndim != 1:
-        raise FeatureError(f"A signal has shape (n,), but this one has shape {signal.shape}.")
+        raise FeatureError(f"The signal has shape {signal.shape}. Expected (n,).")
     if not np.isfinite(signal).all():
-        raise FeatureError("The signal holds values that are not finite numbers.")
+        raise FeatureError("The signal has values that are not finite.")
     if len(signal) < config.window_samples:
         return np.empty((0, config.static_dimension), np.float32)
     window, filters, transform = _constants(config)

@@ -32,6 +32,6 @@ def _fault(matrix: np.ndarray, centres: np.ndarray, limits: np.ndarray) -> Fault
     row, column = np.unravel_index(np.argmax(np.abs(matrix - centres) / limits), matrix.shape)
     return Fault(
         "out-of-range",
-        f"frame {row} has {matrix[row, column]:g} as feature {column}; those of other utterances lie within "
-        f"{limits[column]:g}",
+        f"feature {column} of frame {row} is {matrix[row, column]:g}, far from other utterances, which are "
+        f"within {limits[column]:g}",
     )

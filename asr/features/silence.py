@@ -6,7 +6,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 
-SILENT_WORDS = "is digital silence, all its samples are 0, but its transcript has words"
+SILENT_WORDS = "is digital silence (all samples are 0), but its transcript has words"
 _SAME = 1e-3  # cepstra are about 1 in size; products of other shapes differ only in rounding
 
 

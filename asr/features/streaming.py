@@ -82,7 +82,7 @@ class StreamingFrontEnd:
 
     def _static(self, samples: np.ndarray) -> np.ndarray:
         if self._finished:
-            raise FeatureError("The stream is finished; start a new one for the next utterance.")
+            raise FeatureError("The stream is finished. Start a new one for the next utterance.")
         self._samples = np.concatenate([self._samples, np.asarray(samples, dtype=np.float32)])
         frames = mfcc(self._samples, self.config)
         self._samples = self._samples[len(frames) * self.config.shift_samples :]

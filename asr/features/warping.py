@@ -53,8 +53,8 @@ def warped_copies(static: FrameTable, vtlp_warps: Sequence[float], config: Featu
     """
     if vtlp_warps and static.n_features != config.static_dimension:
         raise FeatureError(
-            f"vocal-tract warps need {config.static_dimension} columns, cepstra and energy, but the features have "
-            f"{static.n_features}; set vtlp_warps = [] or the settings of the features to what the archive holds"
+            f"vocal-tract warps need {config.static_dimension} columns (cepstra and energy), but the features "
+            f"have {static.n_features}. Use vtlp_warps = [], or feature settings like those of the archive"
         )
     cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
     ids, speakers, frames = list(static.ids), list(static.speakers), [static.frames]

@@ -28,13 +28,13 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
     """
     unigrams = {word for (word,) in model.log_probabilities[0]}
     if END not in unigrams:
-        raise GrammarError(f"{model.source} has no unigram {END!r}, so that no sentence can end; add it.")
+        raise GrammarError(f"{model.source} has no unigram {END!r}, so no sentence can end. Add it.")
     wanted = set(model.words) if words is None else set(words)
     vocabulary = unigrams & wanted - {START, END}
     if not vocabulary:
         raise GrammarError(
-            f"{model.source} and the vocabulary share no word; the model has {_examples(set(model.words))}, "
-            f"the vocabulary {_examples(wanted)} (letter case counts)."
+            f"{model.source} and the vocabulary have no word in common. The model "
+            f"has {_examples(set(model.words))}, the vocabulary {_examples(wanted)}; letter case matters."
         )
 
     ngrams = _with_prefixes(model, vocabulary)
@@ -94,8 +94,8 @@ def _with_prefixes(model: ArpaModel, vocabulary: set[str]) -> dict[Ngram, float]
                 ngrams[ngram[:length]] = model.log10_probability(ngram[: length - 1], ngram[length - 1])
         if len(ngrams) > most:
             raise GrammarError(
-                f"{model.source} lists {len(listed)} n-grams and lacks more than {most - len(listed)} of the histories "
-                f"that they begin with, such as {' '.join(ngram[:-1])!r}; list the histories too."
+                f"{model.source} lists {len(listed)} n-grams, but more than {most - len(listed)} of their "
+                f"histories are missing, such as {' '.join(ngram[:-1])!r}. Expected all histories in the model."
             )
     return ngrams
 

@@ -43,9 +43,9 @@ def parse_arpa(lines: Iterable[str], source: str) -> ArpaModel:
     fault = more_than_certain(model)
     if fault is not None:
         raise GrammarError(
-            f"{source}, line {reader.line_of_weight[fault.history]}: the back-off weight "
-            f"{back_offs[fault.history]:g} of {' '.join(fault.history)!r} makes the probability of {fault.word!r} "
-            f"after it more than one (its log10 would be {fault.log10_probability:.3g}); give a smaller weight."
+            f"{source}, line {reader.line_of_weight[fault.history]}: with the back-off "
+            f"weight {back_offs[fault.history]:g} of {' '.join(fault.history)!r}, the probability of {fault.word!r} "
+            f"after it exceeds one (its log10 would be {fault.log10_probability:.3g}). Expected a smaller weight."
         )
     return model
 
@@ -81,18 +81,18 @@ class _Reader:
     def counts(self) -> list[int]:
         r"""Read the text up to `\data\`, then the lines `ngram k=count` for k = 1, 2, ..."""
         if "\\data\\" not in self.lines:
-            raise GrammarError(f"{self.path} has no line '\\data\\', so it is no ARPA file.")
+            raise GrammarError(f"{self.path} has no line '\\data\\', so it is not an ARPA file.")
         self.next = self.lines.index("\\data\\") + 1
         counts: list[int] = []
         while match := COUNT.fullmatch(self.skip_blank()):
             if int(match.group(1)) != len(counts) + 1:
-                raise self.error(f"{match.group(0)!r} is out of order; expected 'ngram {len(counts) + 1}=COUNT'.")
+                raise self.error(f"{match.group(0)!r} is out of order. Expected 'ngram {len(counts) + 1}=COUNT'.")
             if len(counts) == MAX_ORDER:
-                raise self.error(f"{match.group(0)!r} is of too high an order; {MAX_ORDER} is the highest.")
+                raise self.error(f"{match.group(0)!r}: the order is above {MAX_ORDER}, the highest supported.")
             counts.append(int(match.group(2)))
             self.next += 1
         if not counts or counts[0] == 0:
-            raise self.error("expected 'ngram 1=COUNT' with a count of at least 1 after '\\data\\'.")
+            raise self.error("Expected 'ngram 1=COUNT' with a count of at least 1 after '\\data\\'.")
         return counts
 
     def section(
@@ -110,15 +110,15 @@ class _Reader:
             fields = line.split()
             n_back_off = len(fields) - order - 1
             if n_back_off not in (0, 1) or (highest and n_back_off):
-                wanted = "" if highest else " and perhaps a back-off weight"
-                raise self.error(f"{line!r} must be a log10 probability, {order} word(s){wanted}.")
+                wanted = "" if highest else " and optionally a back-off weight"
+                raise self.error(f"{line!r} is not an n-gram. Expected a log10 probability, {order} word(s){wanted}.")
             ngram = tuple(_MARKS_IN_CAPITALS.get(word, word) for word in fields[1 : order + 1])
             if ngram in ngrams:
                 raise self.error(f"the {order}-gram {' '.join(ngram)!r} is listed twice.")
             if vocabulary is not None:
                 for word in ngram:
                     if (word,) not in vocabulary:
-                        raise self.error(f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is no unigram.")
+                        raise self.error(f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is not a unigram.")
             value = self.number(fields[0])
             if value > ROUNDING:
                 raise self.error(f"the log10 probability {fields[0]!r} is above 0.")
@@ -129,15 +129,15 @@ class _Reader:
                     self.line_of_weight[ngram] = self.next + 1
             self.next += 1
         if len(ngrams) != count:
-            raise self.error(f"the section \\{order}-grams: has {len(ngrams)} n-grams, but the header says {count}.")
+            raise self.error(f"the section \\{order}-grams: has {len(ngrams)} n-grams, but its header has {count}.")
         return ngrams
 
     def number(self, text: str) -> float:
         if not NUMBER.fullmatch(text):
-            raise self.error(f"{text!r} is no number.")
+            raise self.error(f"{text!r} is not a number.")
         value = float(text)
         if value > -LOG10_ZERO:
-            raise self.error(f"{text!r} is too large; a log10 probability or weight lies between -99 and 99.")
+            raise self.error(f"{text!r} is out of range. Expected a log10 probability or weight between -99 and 99.")
         return max(value, LOG10_ZERO)
 
 

@@ -135,7 +135,7 @@ def build_grammar(
         fst.add_arc(arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target))
     for state, cost in final_costs.items():
         if not abs(cost) <= MAX_COST:
-            raise _no_cost(name, cost, "ending")
+            raise _no_cost(name, cost, "the end")
         fst.set_final(state, cost)
     kaldifst.arcsort(fst, sort_type="ilabel")
     return Grammar(name, words, fst, tuple(sorted(left_out)))
@@ -143,7 +143,7 @@ def build_grammar(
 
 def _no_cost(name: str, cost: float, of: str) -> GrammarError:
     return GrammarError(
-        f"In the grammar {name!r} {of} costs {cost:g}; a cost, -ln p, must be finite and within {MAX_COST:g} of 0."
+        f"Grammar {name!r}: the cost of {of} is {cost:g}. Expected a finite cost, -ln p, within {MAX_COST:g} of 0."
     )
 
 
@@ -154,9 +154,9 @@ def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
     """
     distinct = tuple(sorted(set(map(nfc, words))))
     if not distinct:
-        raise GrammarError("A grammar needs at least one word, but none was given.")
+        raise GrammarError("A grammar needs at least one word.")
     for word in distinct:
         fault = fault_in_word(word)
         if fault is not None:
-            raise GrammarError(f"{word!r} cannot be a word of a grammar; it {fault}.")
+            raise GrammarError(f"{word!r} cannot be a word of a grammar: it {fault}.")
     return distinct

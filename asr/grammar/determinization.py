@@ -62,17 +62,17 @@ def determinize(
     rank, cycle = ranks_or_cycle(empty)
     if cycle:
         raise GrammarError(
-            f"{name}: the nodes {' '.join(map(str, cycle[:10]))}{' ...' * (len(cycle) > 10)} lead around in a circle "
-            "without a word; put a word between."
+            f"{name}: the nodes {' '.join(map(str, cycle[:10]))}{' ...' * (len(cycle) > 10)} are a cycle without "
+            "a word. Expected a word in every cycle."
         )
     subsets: list[_Subset] = []
 
     def refuse() -> NoReturn:
         raise GrammarError(
-            f"{name}: too many paths have the same words or no words for an automaton with one arc a word: it has "
-            f"{len(subsets)} states and is not complete. Expected few optional expressions or empty words in a row. If "
-            "the network was made of an n-gram, use the n-gram's ARPA file (HLStats writes one, HBuild reads it), or "
-            "estimate one from your text with asr.grammar.estimate_ngram and write_arpa."
+            f"{name}: the network has too many paths with equal words or without words to make it deterministic "
+            f"({len(subsets)} states so far). Expected few optional expressions or empty words in a row. If the "
+            "network was made from an n-gram, use the n-gram's ARPA file (HLStats writes one, HBuild reads it), "
+            "or estimate one from your text with asr.grammar.estimate_ngram and write_arpa."
         )
 
     ways = _EpsilonPaths(spoken, empty, rank, end, back_off, _Steps(MIN_STEPS + STEPS_AN_ARC * len(arcs), refuse))

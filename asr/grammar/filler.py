@@ -8,7 +8,7 @@ FILLER_VARIABLE = "other"
 """Name of the variable, `$other`, for the filler in HParse grammars that do not define it."""
 
 
-SPELLING = f"other speech is {FILLER_WORD} in lists of sentences and ${FILLER_VARIABLE} in grammars of HParse"
+SPELLING = f"other speech is {FILLER_WORD} in lists of sentences and ${FILLER_VARIABLE} in HParse grammars"
 """Spelling of the filler, for messages."""
 _OTHER_NAMES = ("unk", "unknown", "oov", "other", "garbage", "filler")
 

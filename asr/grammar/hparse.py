@@ -103,11 +103,11 @@ def _tokens(text: str, source: str) -> Iterator[Token]:
             continue
         where = f"{source}, line {line}"
         if text.startswith("/*", position):
-            raise GrammarError(f"{where}: the comment /* is not closed; write */ at its end.")
+            raise GrammarError(f"{where}: the comment /* is not closed. Expected */.")
         if text.startswith(("<<", ">>"), position):
             raise GrammarError(
-                f"{where}: loops in context, << >>, are of models of phones in context, and not read; for < > within "
-                "< > put a space between."
+                f"{where}: loops in context, << >>, are not supported, because they are for triphone models. Use "
+                "a space between < and < for nested repetition."
             )
         if text[position] in _SIGNS:
             yield Token(text[position], text[position], line)
@@ -119,9 +119,9 @@ def _tokens(text: str, source: str) -> Iterator[Token]:
         except ValueError as problem:
             raise GrammarError(f"{where}: {problem}.") from None
         if text.startswith("%", after):
-            raise GrammarError(f"{where}: names for output (%) are not read; leave {word[:80]!r} as it is spoken.")
+            raise GrammarError(f"{where}: output names (%) are not supported. Use {word[:80]!r} alone.")
         if not word or word.split() != [word]:
-            raise GrammarError(f"{where}: {text[position:after][:80]!r} is no word.")
+            raise GrammarError(f"{where}: {text[position:after][:80]!r} is not a word.")
         yield Token("variable" if variable else "word", word, line)
         position = after
 
@@ -143,15 +143,15 @@ class _Parser:
             self._take()
             node, depth = self._expression(0)
             if self._next() != ";":
-                self._fail(f"${self._defined.text} = ... must end with ;")
+                self._fail(f"';' after ${self._defined.text} = ...")
             self._take()
             self._variables[self._defined.text] = node, depth
         self._defined = None
         if self._next() != "(":
-            self._fail("the grammar, after all $name = ...;, stands in ( )")
+            self._fail("'(' around the grammar, after all definitions $name = ...;")
         node, _ = self._factor(0)
         if self._at < len(self._tokens):
-            self._fail("the grammar ends with the ) that closes its first bracket")
+            self._fail("the end of the grammar after the ')' of its first bracket")
         return node
 
     def _expression(self, depth: int) -> tuple[Node, int]:
@@ -164,7 +164,7 @@ class _Parser:
                 parts.append(part)
                 deepest = max(deepest, below)
             if not parts:
-                self._fail("a word, a $variable or a bracket is wanted")
+                self._fail("a word, a $variable or a bracket")
             ways.append(_joined("sequence", parts))
             if self._next() != "|":
                 break
@@ -183,11 +183,11 @@ class _Parser:
                     return Node("word", text=FILLER_WORD), depth
                 if within is not None and unfinished:
                     raise GrammarError(
-                        f"{self._source}, line {token.line}: the definition of ${within.text[:80]} on line "
-                        f"{within.line} is not ended before ${name}; write ; at its end."
+                        f"{self._source}, line {token.line}: the definition of ${within.text[:80]} on "
+                        f"line {within.line} has no ';' before ${name}. Expected ';' at its end."
                     )
-                hint = SPELLING if is_misspelt_filler(f"${name}") else f"write ${name} = ...; before"
-                raise GrammarError(f"{self._source}, line {token.line}: ${name} is not defined above; {hint}.")
+                hint = f"; {SPELLING}" if is_misspelt_filler(f"${name}") else f". Expected ${name} = ...; before"
+                raise GrammarError(f"{self._source}, line {token.line}: ${name} is not defined{hint}.")
             node, below = self._variables[token.text]
             self._check_depth(depth + 1 + below, token.line)
             return node, depth + 1 + below
@@ -195,14 +195,14 @@ class _Parser:
         inner, below = self._expression(depth + 1)
         closing = _CLOSING[token.kind]
         if self._next() != closing:
-            self._fail(f"the {token.kind} of line {token.line} must be closed with {closing}")
+            self._fail(f"'{closing}' for the '{token.kind}' of line {token.line}")
         self._take()
         if token.kind == "(":
             return inner, below
         if token.kind in "{<" and inner.empty:
             raise GrammarError(
-                f"{self._source}, line {token.line}: what {token.kind} {closing} repeats here can be empty, so that it "
-                "has no end; take the [ ] or { } within away."
+                f"{self._source}, line {token.line}: the expression repeated by {token.kind} {closing} may be "
+                "empty, so it could repeat without end. Remove the [ ] or { } inside it."
             )
         return Node(token.kind, (inner,), empty=token.kind != "<"), below
 
@@ -224,7 +224,7 @@ class _Parser:
 
     def _fail(self, wanted: str) -> NoReturn:
         found = repr(self._tokens[self._at].text[:80]) if self._at < len(self._tokens) else "the end"
-        raise GrammarError(f"{self._source}, line {self._line()}: {wanted}; found {found}.")
+        raise GrammarError(f"{self._source}, line {self._line()}: found {found}. Expected {wanted}.")
 
 
 class _Network:
@@ -238,8 +238,8 @@ class _Network:
         """Add the arcs of `node` between two states."""
         if len(self.arcs) > self._most_arcs:
             raise GrammarError(
-                f"{self._source}: the network has more than {self._most_arcs:,} arcs, because a variable is copied "
-                "wherever it is used. Use the large variables less often."
+                f"{self._source}: the network has more than {self._most_arcs:,} arcs, because a variable is "
+                "copied at each use. Use large variables less often."
             )
         match node.kind:
             case "word":

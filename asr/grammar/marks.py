@@ -18,9 +18,9 @@ def meaning(name: str) -> str:
     if name in SENTENCE_MARKS:
         return "the beginning or end of a sentence"
     if name in (NULL, "<eps>"):
-        return "nothing said"
+        return "no word"
     if name == FILLER_WORD:
         return "speech outside the grammar"
     if name in UNKNOWN_WORDS:
-        return "any word that is not known"
+        return "any unknown word"
     return "a symbol of automata" if _OF_AUTOMATA.fullmatch(name) else ""

@@ -44,7 +44,11 @@ def network_grammar(
     arcs, final_costs, n_states = determinize(source, allowed, start=start, end=end)
     kept = {arc.word for arc in arcs if arc.word is not None}
     if not kept or not final_costs:
-        lacking = "" if known is None or words <= known else f"; the vocabulary lacks {some(sorted(words - known))}"
+        lacking = (
+            ""
+            if known is None or words <= known
+            else f". Words that are missing in the vocabulary: {some(sorted(words - known))}"
+        )
         raise GrammarError(f"{source} has no sentence of one or more words{lacking}.")
     return build_grammar("network", kept, arcs, final_costs=final_costs, n_states=n_states, left_out=words - kept)
 

@@ -47,9 +47,9 @@ def estimate_ngram(
         the words.
     """
     if not 1 <= order <= MAX_ORDER:
-        raise GrammarError(f"The order of an n-gram model is {order}; it must be at least 1 and at most {MAX_ORDER}.")
+        raise GrammarError(f"The order of an n-gram model is {order}. Expected 1 to {MAX_ORDER}.")
     if smoothing not in ("witten-bell", "kneser-ney"):
-        raise GrammarError(f"The smoothing {smoothing!r} is unknown; it must be 'witten-bell' or 'kneser-ney'.")
+        raise GrammarError(f"The smoothing {smoothing!r} is unknown. Expected 'witten-bell' or 'kneser-ney'.")
     text, words = _text_and_vocabulary(sentences, vocabulary)
     raw = _count(text, order)
     uniform = 1.0 / (len(words) + 1)
@@ -82,11 +82,11 @@ def _text_and_vocabulary(
     """Return the sentences with `<unk>` for words outside the vocabulary, and the extended vocabulary."""
     text = [tuple(map(nfc, sentence)) for sentence in sentences]
     if not text:
-        raise GrammarError("An n-gram model needs at least one sentence to be estimated from, but none was given.")
+        raise GrammarError("An n-gram model needs at least one sentence.")
     words = set(distinct_words((word for sentence in text for word in sentence) if vocabulary is None else vocabulary))
     mark = next((mark for mark in (START, END) if mark in words or any(mark in sentence for sentence in text)), None)
     if mark is not None:
-        raise GrammarError(f"{mark!r} stands among the words; give vocabulary and sentences without sentence marks.")
+        raise GrammarError(f"{mark!r} is a sentence mark. Expected vocabulary and sentences without sentence marks.")
     text = [tuple(word if word in words else UNKNOWN for word in sentence) for sentence in text]
     words.update(word for sentence in text for word in sentence)
     return text, words

@@ -59,18 +59,20 @@ def parse_openfst(content: bytes, source: str) -> OpenFst:
     """Parse the bytes of a file as `read_openfst` does; `source` is used in errors."""
     file = _Cursor(content, source)
     if content[: len(FST_MAGIC)] != FST_MAGIC:
-        file.fail(0, f"{content[:4]!r} is not the beginning of a binary OpenFst file, {FST_MAGIC!r}")
+        file.fail(0, f"the file begins with {content[:4]!r}. Expected {FST_MAGIC!r}, a binary OpenFst file")
     file.position = len(FST_MAGIC)
     kind_at, kind = file.position, file.text("the type of the transducer")
     arc_at, arc_type = file.position, file.text("the type of its arcs")
     if kind not in ("vector", "const"):
-        file.fail(kind_at, f"the type of the transducer is {kind!r}, not 'vector' or 'const'; use fstconvert")
+        file.fail(kind_at, f"the transducer has the type {kind!r}. Expected 'vector' or 'const'. Use fstconvert")
     if arc_type != "standard":
-        file.fail(arc_at, f"the type of the arcs is {arc_type!r}, not 'standard'; use fstmap to convert them")
+        file.fail(arc_at, f"the arcs have the type {arc_type!r}. Expected 'standard'. Use fstmap")
     version_at, version = file.position, file.number("<i", "the version")
     versions = (2,) if kind == "vector" else (1, 2)
     if version not in versions:
-        file.fail(version_at, f"the version of a {kind} transducer is {version}, not {' or '.join(map(str, versions))}")
+        file.fail(
+            version_at, f"the {kind} transducer has version {version}. Expected {' or '.join(map(str, versions))}"
+        )
     flags = int(file.number("<i", "the flags"))
     file.number("<Q", "the properties")
     start_at, start = file.position, int(file.number("<q", "the start state"))
@@ -84,15 +86,15 @@ def parse_openfst(content: bytes, source: str) -> OpenFst:
         aligned = version == 1 or bool(flags & _IS_ALIGNED)
         finals, final_positions, counts, arcs, positions = _const(file, states_at, n_states, arcs_at, n_arcs, aligned)
     if file.position != len(content):
-        file.fail(file.position, f"{len(content) - file.position} bytes follow the transducer's end")
+        file.fail(file.position, f"{len(content) - file.position} bytes follow the end of the transducer")
     if not 0 <= start < len(finals):
-        file.fail(start_at, f"the start state is {start}, but the states are 0 to {len(finals) - 1}")
-    _require_costs(file, finals, final_positions, "ending")
+        file.fail(start_at, f"the start state is {start}. Expected 0 to {len(finals) - 1}")
+    _require_costs(file, finals, final_positions, "a final state")
     _require_costs(file, arcs["weight"], positions, "an arc")
     lost = np.flatnonzero((arcs["nextstate"] < 0) | (arcs["nextstate"] >= len(finals)))
     if len(lost):
         target = int(arcs["nextstate"][lost[0]])
-        file.fail(int(positions[lost[0]]), f"an arc leads to state {target}; the states are 0 to {len(finals) - 1}")
+        file.fail(int(positions[lost[0]]), f"an arc leads to state {target}. Expected 0 to {len(finals) - 1}")
     sources = np.repeat(np.arange(len(finals), dtype=np.int64), counts)
     return OpenFst(start, finals.astype(np.float64), sources, arcs, positions, inputs, outputs)
 
@@ -121,7 +123,7 @@ class _Cursor:
     def text(self, what: str) -> str:
         at, length = self.position, int(self.number("<i", what))
         if not 0 <= length <= self.left:
-            self.fail(at, f"{what} has {length} bytes, but {self.left} are left")
+            self.fail(at, f"{what} has {length} bytes, but only {self.left} remain")
         self.position += length
         try:
             return self.content[self.position - length : self.position].decode("utf-8")
@@ -131,7 +133,7 @@ class _Cursor:
     def array(self, dtype: np.dtype, count: int, what: str, count_at: int) -> NDArray[np.void]:
         """Read `count` records; the count itself is at `count_at`."""
         if not 0 <= count <= self.left // dtype.itemsize:
-            self.fail(count_at, f"there are to be {count} {what}, but {self.left} bytes are left")
+            self.fail(count_at, f"expected {count} {what}, but only {self.left} bytes remain")
         found = np.frombuffer(self.content, dtype, count, self.position)
         self.position += found.nbytes
         return found
@@ -151,7 +153,7 @@ _Parts = tuple[
 def _vector(file: _Cursor, states_at: int, n_states: int) -> _Parts:
     """Read states, each followed by its arcs; -1 states (written to a pipe) means up to the end."""
     if not -1 <= n_states <= file.left // 12:
-        file.fail(states_at, f"there are to be {n_states} states, but {file.left} bytes are left")
+        file.fail(states_at, f"expected {n_states} states, but only {file.left} bytes remain")
     finals: list[float] = []
     arcs: list[NDArray[np.void]] = []
     final_positions: list[int] = []
@@ -195,7 +197,7 @@ def _const(file: _Cursor, states_at: int, n_states: int, arcs_at: int, n_arcs: i
     if len(wrong):
         file.fail(int(where[wrong[0]]), f"the arcs of state {wrong[0]} do not follow those of the states before it")
     if counts.sum() != n_arcs:
-        file.fail(arcs_at, f"there are to be {n_arcs} arcs, but the states have {counts.sum()}")
+        file.fail(arcs_at, f"the header has {n_arcs} arcs, but the states have {counts.sum()}")
     return states["final"], where, counts, arcs, first_arc + _ARC.itemsize * np.arange(n_arcs, dtype=np.int64)
 
 
@@ -205,19 +207,19 @@ def _require_costs(file: _Cursor, costs: NDArray[np.float32], positions: NDArray
     if len(wrong):
         file.fail(
             int(positions[wrong[0]]),
-            f"{of} costs {costs[wrong[0]]:g}; a cost, -ln p, must be within {MAX_COST:g} of 0, or inf",
+            f"{of} has the cost {costs[wrong[0]]:g}. Expected a cost, -ln p, within {MAX_COST:g} of 0, or inf",
         )
 
 
 def _symbol_table(file: _Cursor) -> SymbolTable:
     at, magic = file.position, file.number("<i", "the symbol table")
     if magic != _TABLE_MAGIC:
-        file.fail(at, f"a symbol table must begin with {_TABLE_MAGIC}, not {magic}")
+        file.fail(at, f"the symbol table begins with {magic}. Expected {_TABLE_MAGIC}")
     file.text("the name of the symbol table")
-    file.number("<q", "the available key of the symbol table")
+    file.number("<q", "the next key of the symbol table")
     at, size = file.position, int(file.number("<q", "the size of the symbol table"))
     if not 0 <= size <= file.left // 12:
-        file.fail(at, f"the symbol table is to have {size} symbols, but {file.left} bytes are left")
+        file.fail(at, f"expected {size} symbols in the symbol table, but only {file.left} bytes remain")
     return unambiguous(_symbols(file, size))
 
 
@@ -237,7 +239,7 @@ def unambiguous(symbols: Iterator[tuple[int, str, str]]) -> SymbolTable:
     for number, written, where in symbols:
         symbol = nfc(written)
         if number in table or symbol in seen:
-            raise GrammarError(f"{where}: the symbol {symbol!r} or its number {number} is there twice.")
+            raise GrammarError(f"{where}: the symbol {symbol!r} or its number {number} appears twice.")
         try:
             distinct_words([symbol])
         except GrammarError as error:

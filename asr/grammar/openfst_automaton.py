@@ -74,7 +74,7 @@ def _rows(path: Path | str) -> Iterator[tuple[int, str, str]]:
         if not fields:
             continue
         if len(fields) != 2 or not re.fullmatch(r"[0-9]{1,18}", fields[1]):
-            raise GrammarError(f"{path}, line {number}: {line!r} must be a word and its number.")
+            raise GrammarError(f"{path}, line {number}: {line!r} is not a symbol. Expected a word and its number.")
         yield int(fields[1]), fields[0], f"{path}, line {number}"
 
 
@@ -89,16 +89,16 @@ def _words_of_arcs(fst: OpenFst, path: Path | str, symbols: SymbolTable | None) 
             inputs = symbols
         else:
             raise GrammarError(
-                f"{path} has no symbol table, and there is no {beside} with the words' numbers; put one there, or "
-                "the tables into the file (fstsymbols --isymbols=words.txt --osymbols=words.txt)."
+                f"{path} has no symbol table, and {beside} with the numbers of the words does not exist. Add it, "
+                "or write the tables into the file (fstsymbols --isymbols=words.txt --osymbols=words.txt)."
             )
     read = _named(fst.arcs["ilabel"], inputs or outputs or {}, fst.positions, path)
     written = _named(fst.arcs["olabel"], outputs or inputs or {}, fst.positions, path)
     for word, other, position in zip(read, written, fst.positions, strict=True):
         if word != other and not {word, other} <= {None, BACK_OFF}:
             raise GrammarError(
-                f"{path}, byte {position}: an arc reads {word or '<eps>'!r} and writes {other or '<eps>'!r}; in a "
-                "grammar they must be the same (see fstproject)."
+                f"{path}, byte {position}: an arc has the input {word or '<eps>'!r} and the "
+                f"output {other or '<eps>'!r}. Expected equal labels in a grammar. Use fstproject."
             )
     return read
 
@@ -138,6 +138,6 @@ def _refuse_empty_cycles(arcs: Sequence[Arc], fst: OpenFst, path: Path | str) ->
             if (arc.source, arc.target) == (first, second) and arc.word in (None, BACK_OFF)
         )
         raise GrammarError(
-            f"{path}, byte {position}: this arc is part of a cycle of empty arcs, through state {second}; "
-            "every cycle must read a word."
+            f"{path}, byte {position}: this arc is part of a cycle of empty arcs, through state {second}. "
+            "Expected a word in every cycle."
         )

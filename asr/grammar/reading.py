@@ -53,12 +53,12 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
         return hparse_grammar(lines, str(path), vocabulary)  # or report its error
     if first is not None and lines[first].startswith("#JSGF"):
         raise GrammarError(
-            f"{path} is a grammar in JSGF, which is not read: write it for HParse ($name = a | b; ( $name )), or list "
-            "its sentences, one a line"
+            f"{path} is a JSGF grammar, which is not supported. Use HParse syntax ($name = a | b; ( $name )), or "
+            "list the sentences, one per line"
         )
     found = "it is empty" if first is None else f"line {first + 1} is {lines[first]!r}"
     raise GrammarError(
-        f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file (no '>WORD' line) nor a word "
-        "network (no 'VERSION=1.0') nor a grammar of HParse (no '$name =' or '(' at its beginning), and has no "
-        f"sentence of words of the lexicon: {found}."
+        f"{path} is not a grammar: {found}. Expected an ARPA model (line '\\data\\'), a word-pair file (lines "
+        "'>WORD'), a word network ('VERSION=1.0'), an HParse grammar ('$name =' or '(' first), or sentences with "
+        "words of the lexicon."
     )

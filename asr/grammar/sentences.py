@@ -22,7 +22,7 @@ def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
     """
     sentences = parse_sentences(read_text_lines(path, GrammarError))
     if not sentences:
-        raise GrammarError(f"{path} has no sentence; write one a line.")
+        raise GrammarError(f"{path} has no sentences. Expected one per line.")
     return sentences
 
 
@@ -48,15 +48,15 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     counts = Counter(tuple(map(nfc, sentence)) for sentence in sentences)
     longest = max(map(len, counts), default=0)
     if longest > MAX_SENTENCE_LENGTH:
-        raise GrammarError(f"A sentence of the grammar has {longest} words; {MAX_SENTENCE_LENGTH} are the most.")
+        raise GrammarError(f"A sentence of the grammar has {longest} words. Expected at most {MAX_SENTENCE_LENGTH}.")
     unknown: set[str] = set()
     if words is not None:
         known = {*words, FILLER_WORD}
         unknown = {word for sentence in counts for word in sentence} - known
         counts = Counter({sentence: n for sentence, n in counts.items() if not unknown.intersection(sentence)})
     if not counts or () in counts:
-        why = f"; the vocabulary lacks {' '.join(sorted(unknown)[:10])}" if unknown else ""
-        raise GrammarError(f"A grammar of sentences needs at least one, each of at least one word{why}.")
+        why = f". Words that are missing in the vocabulary: {' '.join(sorted(unknown)[:10])}" if unknown else ""
+        raise GrammarError(f"A grammar of sentences needs at least one sentence of at least one word{why}.")
     # A tree, because a table of prefixes grows with the square of a sentence's length.
     children: list[dict[str, int]] = [{}]
     mass, ends = [0], Counter[int]()

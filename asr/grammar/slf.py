@@ -95,26 +95,32 @@ def parse_slf(lines: Iterable[str], source: str) -> WordNetwork:
             if "L" in fields:
                 raise _sub_lattice(where, fields["L"])
             if node in network.nodes:
-                raise GrammarError(f"{where}: node {node} is there already; number nodes from 0 on, each once.")
+                raise GrammarError(f"{where}: node {node} appears twice. Expected each node once, numbered from 0.")
             network.nodes[node] = fields.get("W", NULL)
         elif "J" in fields:
             link = _integer(fields, "J", where)
             if link in link_lines:
-                raise GrammarError(f"{where}: link {link} is there already, on line {link_lines[link]}.")
+                raise GrammarError(f"{where}: link {link} appears twice, first on line {link_lines[link]}.")
             link_lines[link] = number
             first, last = _integer(fields, "S", where), _integer(fields, "E", where)
             network.links.append(Link(number, first, last, fields.get("W"), _cost(fields.get("l"), base, where)))
         elif link_lines or network.nodes:
-            raise GrammarError(f"{where}: {line.strip()!r} must begin with I= (a node) or J= (a link).")
+            raise GrammarError(
+                f"{where}: {line.strip()!r} is not a node or link. Expected I= (a node) or J= (a link) first."
+            )
         else:
             if "S" in fields:
                 raise _sub_lattice(where, fields["S"])
             if fields.get("dir", "f") != "f":
-                raise GrammarError(f"{where}: dir={fields['dir']}: only networks that run forwards (dir=f) are read.")
+                raise GrammarError(
+                    f"{where}: dir={fields['dir']} is not supported. Expected a forward network (dir=f)."
+                )
             if "base" in fields:
                 base = _float(fields["base"], "base", where)
                 if base != 0 and not base > 1:
-                    raise GrammarError(f"{where}: base={fields['base']} must be 0 (no logarithms) or above 1.")
+                    raise GrammarError(
+                        f"{where}: base={fields['base']}. Expected 0 (no logarithms) or a number above 1."
+                    )
             sized = where if "N" in fields or "L" in fields else sized
             given |= {name: _integer(fields, name, where) for name in ("start", "end", "N", "L") if name in fields}
     _check(network, given.get("N"), given.get("L"), sized)
@@ -173,14 +179,14 @@ def slf_fields(line: str, where: str) -> dict[str, str]:
     while position < len(line):
         match = _FIELD.match(line, position)
         if match is None:
-            raise GrammarError(f"{where}: {line[position:].strip()[:80]!r} is no field; write name=value.")
+            raise GrammarError(f"{where}: {line[position:].strip()[:80]!r} is not a field. Expected name=value.")
         name = _LONG_NAMES.get(match[1], match[1])
         try:
             value, position = read_htk_string(line, match.end())
         except ValueError as problem:
             raise GrammarError(f"{where}: the value of {match[1]}: {problem}.") from None
         if name in fields:
-            raise GrammarError(f"{where}: the field {match[1]} is there twice.")
+            raise GrammarError(f"{where}: the field {match[1]} appears twice.")
         fields[name] = value
     return fields
 
@@ -190,7 +196,7 @@ def _integer(fields: dict[str, str], name: str, where: str) -> int:
     if value is None:
         raise GrammarError(f"{where}: the field {name}= is missing.")
     if _NUMBER.fullmatch(value) is None:
-        raise GrammarError(f"{where}: {name}={value[:80]} must be a whole number of at most nine digits.")
+        raise GrammarError(f"{where}: {name}={value[:80]}. Expected a whole number of at most nine digits.")
     return int(value)
 
 
@@ -200,7 +206,7 @@ def _float(value: str, name: str, where: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise GrammarError(f"{where}: {name}={value[:80]} must be a number.")
+        raise GrammarError(f"{where}: {name}={value[:80]}. Expected a number.")
     return number
 
 
@@ -211,36 +217,38 @@ def _cost(value: str | None, base: float, where: str) -> float:
     number = _float(value, "l", where)
     if base == 0:
         if number < 0:
-            raise GrammarError(f"{where}: l={value[:80]} is a probability here (base=0) and cannot be negative.")
+            raise GrammarError(f"{where}: l={value[:80]}. Expected a probability of at least 0, because base=0.")
         return -math.log(number) if number else math.inf
     if number <= LOG_ZERO:
         return math.inf
     cost = 0.0 - number * math.log(base)
     if not abs(cost) <= MAX_COST:
-        raise GrammarError(f"{where}: l={value[:80]} is too large; at most {MAX_COST:g} in natural logarithms.")
+        raise GrammarError(f"{where}: l={value[:80]}. Expected at most {MAX_COST:g} in natural logarithms.")
     return cost
 
 
 def _check(network: WordNetwork, n_nodes: int | None, n_links: int | None, sized: str) -> None:
     """Check the numbers of nodes and links, the links' nodes, and that words are on nodes or on links."""
     if n_nodes is None or n_links is None:
-        raise GrammarError(f"{network.source} has no line 'N=.. L=..', which says how many nodes and links follow.")
+        raise GrammarError(f"{network.source} has no line 'N=.. L=..' with the numbers of nodes and links.")
     if not network.nodes:  # they may be left out
         network.nodes |= {node: NULL for link in network.links for node in (link.source, link.target)}
     for kind, said, found in (("nodes", n_nodes, len(network.nodes)), ("links", n_links, len(network.links))):
         if said != found:
-            raise GrammarError(f"{sized}: {said} {kind} are announced, but the file has {found}.")
+            raise GrammarError(f"{sized}: the header has {said} {kind}, but the file has {found}.")
     if not network.nodes:
-        raise GrammarError(f"{network.source} has no nodes; a network needs at least one.")
+        raise GrammarError(f"{network.source} has no nodes. Expected at least one.")
     labelled = next((node for node, word in network.nodes.items() if word != NULL), None)
     for link in network.links:
         for node in (link.source, link.target):
             if node not in network.nodes:
-                raise GrammarError(f"{network.source}, line {link.line}: there is no node {node} (no line I={node}).")
+                raise GrammarError(
+                    f"{network.source}, line {link.line}: node {node} does not exist (no line I={node})."
+                )
         if link.word is not None and labelled is not None:
             raise GrammarError(
                 f"{network.source}, line {link.line}: the link has the word {link.word!r}, and node {labelled} "
-                f"the word {network.nodes[labelled]!r}; words are on links or on nodes."
+                f"has the word {network.nodes[labelled]!r}. Expected words on links or on nodes, not on both."
             )
 
 
@@ -248,19 +256,20 @@ def _only_end(network: WordNetwork, name: str, given: int | None) -> int:
     """Return the given first or last node, or the only one without incoming or outgoing links."""
     if given is not None:
         if given not in network.nodes:
-            raise GrammarError(f"{network.source}: the header says {name}={given}, but there is no such node.")
+            raise GrammarError(f"{network.source}: the header has {name}={given}, but this node does not exist.")
         return given
     inner = {link.target if name == "start" else link.source for link in network.links}
     found = sorted(set(network.nodes) - inner)
     if len(found) != 1:
-        to = "no link leads to" if name == "start" else "no link leads away from"
-        message = f"these are: {some(found)}" if found else "there is none"
+        to = "without incoming links" if name == "start" else "without outgoing links"
+        message = f"found {some(found)}" if found else "found none"
         raise GrammarError(
-            f"{network.source}: the {name} must be the only node that {to}, but {message}; "
-            f"name one in the header, {name}=."
+            f"{network.source}: expected one node {to} as the {name}, but {message}. Use {name}= in the header."
         )
     return found[0]
 
 
 def _sub_lattice(where: str, name: str) -> GrammarError:
-    return GrammarError(f"{where}: sub-lattices ({name!r}) are not read; run HParse on the grammar to expand them.")
+    return GrammarError(
+        f"{where}: sub-lattices ({name!r}) are not supported. Run HParse on the grammar to expand them."
+    )

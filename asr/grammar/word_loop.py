@@ -30,7 +30,9 @@ def word_string(words: Iterable[str], length: int) -> Grammar:
     Raises GrammarError without words, or for a length outside 1 to 1000.
     """
     if not 1 <= length <= MAX_STRING_LENGTH:
-        raise GrammarError(f"a string of {length} words was asked for; it may have from 1 to {MAX_STRING_LENGTH}")
+        raise GrammarError(
+            f"A grammar of exactly {length} words is not supported. Expected 1 to {MAX_STRING_LENGTH} words"
+        )
     words = distinct_words(words)
     costs = _costs(words, None)
     arcs = [
@@ -51,8 +53,8 @@ def _costs(words: tuple[str, ...], counts: Mapping[str, float] | None) -> list[f
     for word in words:
         if not 0 < counts.get(word, 0) <= MAX_COUNT:
             raise GrammarError(
-                f"The count of the word {word!r} is {counts.get(word, 0)}; it must be positive and at most "
-                f"{MAX_COUNT:g}."
+                f"The count of the word {word!r} is {counts.get(word, 0)}. Expected a positive number of at "
+                f"most {MAX_COUNT:g}."
             )
     total = math.fsum(counts[word] for word in words)
     return [math.log(total) - math.log(counts[word]) for word in words]

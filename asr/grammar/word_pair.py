@@ -34,7 +34,7 @@ def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str]
         raise GrammarError(
             "The word-pair grammar has no sentence of one or more words"
             + ("" if vocabulary is None else " over the given vocabulary")
-            + f"; some path must lead from {SENTENCE_END} to {SENTENCE_END}."
+            + f". Expected a path from {SENTENCE_END} to {SENTENCE_END}."
         )
 
     sets = {word: frozenset(given[word] & kept) for word in sorted(kept)}
@@ -70,22 +70,22 @@ def parse_word_pair(lines: Iterable[str], source: str) -> Successors:
             continue
         name = line[1:].strip() if line.startswith(">") else line
         if name.split() != [name]:
-            raise GrammarError(f"{source}, line {number}: {line!r} must be one word, or '>' and one word.")
+            raise GrammarError(f"{source}, line {number}: {line!r}. Expected one word, or '>' and one word.")
         if line.startswith(">"):
             if name in lists:
-                raise GrammarError(f"{source}, line {number}: {name!r} has a list already, on line {opened[name]}.")
+                raise GrammarError(f"{source}, line {number}: {name!r} already has a list, on line {opened[name]}.")
             current = lists[name] = {}
             opened[name] = number
         elif current is None:
-            raise GrammarError(f"{source}, line {number}: {line!r} stands before the first '>WORD' line.")
+            raise GrammarError(f"{source}, line {number}: {line!r} is before the first '>WORD' line.")
         else:
             current.setdefault(name, number)
 
     if SENTENCE_END not in lists:
-        raise GrammarError(f"{source} has no line '>{SENTENCE_END}', which says what may begin a sentence.")
+        raise GrammarError(f"{source} has no line '>{SENTENCE_END}', for the first words of sentences.")
     for word, following in lists.items():
         if not following:
-            raise GrammarError(f"{source}, line {opened[word]}: {word!r} has no successors; name at least one.")
+            raise GrammarError(f"{source}, line {opened[word]}: {word!r} has no successors. Expected at least one.")
         for successor, number in following.items():
             if successor not in lists:
                 raise GrammarError(
@@ -105,7 +105,9 @@ def write_word_pair(successors: Mapping[str, Iterable[str]], path: Path | str, *
         lines += sorted(set(following))
         for name in (word, *following):
             if name.split() != [name] or name.startswith(">"):
-                raise GrammarError(f"{name!r} cannot stand in a word-pair file; it must be a name without white space.")
+                raise GrammarError(
+                    f"{name!r} cannot be written to a word-pair file. Expected a name without white space."
+                )
     with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 

@@ -54,9 +54,9 @@ def read_questions(path: Path) -> tuple[PhoneQuestion, ...]:
     of_htk = any(re.match(r"QS\s", line) for _, line in lines)
     found = tuple(_of_htk(path, lines) if of_htk else _of_kaldi(lines))
     if not found:
-        raise ConfigError(f"{path}: no questions; lines of phones are wanted, or HTK's 'QS \"name\" {{ n-*, m-* }}'")
+        raise ConfigError(f"{path} has no questions. Expected lines of phones, or HTK's 'QS \"name\" {{ n-*, m-* }}'")
     if len(found) > MAX_QUESTIONS:
-        raise ConfigError(f"{path}: {len(found)} questions are more than the {MAX_QUESTIONS} that are taken")
+        raise ConfigError(f"{path} has {len(found)} questions. Expected at most {MAX_QUESTIONS}")
     return found
 
 
@@ -71,12 +71,12 @@ def _of_htk(path: Path, lines: Sequence[tuple[int, str]]) -> Iterator[PhoneQuest
             continue
         parts = re.fullmatch(r"""QS\s+(?:"([^"]+)"|'([^']+)'|(\S+))\s*\{([^{}]*)\}""", line)
         if parts is None:
-            raise ConfigError(f"{path}:{number}: '{line}' is no question; 'QS \"name\" {{ n-*, m-* }}' would be")
+            raise ConfigError(f"{path}:{number}: '{line}' is not a question. Expected 'QS \"name\" {{ n-*, m-* }}'")
         name = next(given for given in parts.groups()[:3] if given)
         items = [item.strip().strip("\"'") for item in parts[4].split(",")]
         sides, phones = zip(*(_neighbour(path, number, item) for item in items), strict=True)
         if len(set(sides)) > 1:
-            raise ConfigError(f"{path}:{number}: the question '{name}' asks about more than one neighbour; make it two")
+            raise ConfigError(f"{path}:{number}: the question '{name}' is about both neighbors. Use two questions")
         yield PhoneQuestion(name=name, side=sides[0], phones=phones)
 
 
@@ -91,4 +91,6 @@ def _neighbour(path: Path, number: int, item: str) -> tuple[Literal["left", "rig
         return "right", right[1]
     if itself is not None:
         return "itself", itself[1]
-    raise ConfigError(f"{path}:{number}: '{item}' is no pattern of a neighbour, as 'n-*' (left) and '*+n' (right) are")
+    raise ConfigError(
+        f"{path}:{number}: '{item}' is not a pattern of a neighbor. Expected 'n-*' (left) or '*+n' (right)"
+    )

@@ -2,7 +2,7 @@
 
 States of the same phone and position with similar sounds are tied. A tree of questions assigns a tied state to every
 context, including those that training did not have (Young, Odell and Woodland, Tree-based state tying for high accuracy
-acoustic modelling, 1994).
+acoustic modeling, 1994).
 """
 
 from collections.abc import Mapping, Sequence
@@ -117,9 +117,11 @@ class StateTying:
         }
         for name, (array, shape, kind) in shapes.items():
             if array.shape != shape or array.dtype != kind:
-                raise ValueError(f"tying.{name} is {array.dtype} of shape {array.shape}, not {kind.__name__} {shape}")
+                raise ValueError(
+                    f"tying.{name} is {array.dtype} of shape {array.shape}. Expected {kind.__name__} of shape {shape}"
+                )
         if n_nodes > MAX_NODES:
-            raise ValueError(f"the trees have {n_nodes} nodes; {MAX_NODES} are the most")
+            raise ValueError(f"the trees have {n_nodes} nodes. Expected at most {MAX_NODES}")
         leaf, number = question < 0, np.arange(n_nodes)
         children = np.concatenate([yes[~leaf], no[~leaf]])
         states = yes[leaf]
@@ -132,7 +134,7 @@ class StateTying:
             or not np.array_equal(np.sort(states), states_per_phone + np.arange(leaf.sum()))
             or not np.array_equal(states, no[leaf])
         ):
-            raise ValueError("the questions do not form a tree for every phone and position, with a state a leaf")
+            raise ValueError("the questions are not a tree for every phone and position with one state per leaf")
         return cls(states_per_phone, side, phones, root, question, yes, no)
 
     _NAMES = ("question_side", "question_phones", "root", "node_question", "node_yes", "node_no")

@@ -43,10 +43,10 @@ class Topology:
         for reserved in (SILENCE, SHORT_PAUSE):
             if reserved in self.phones:
                 raise LexiconError(
-                    f"phone {reserved!r} is reserved for the silence models; remove it from the pronunciations"
+                    f"phone {reserved!r} is reserved for the silence models. Remove it from the pronunciations"
                 )
         if len(set(self.phones)) != len(self.phones):
-            raise LexiconError("the list of phones names one phone twice")
+            raise LexiconError("a phone appears twice in the list of phones")
 
     @property
     def n_states(self) -> int:
@@ -102,7 +102,7 @@ class Topology:
         """Return the number of a phone; LexiconError if the model does not have it."""
         number = self.phone_number.get(phone)
         if number is None:
-            raise LexiconError(f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}")
+            raise LexiconError(f"phone {phone!r} is unknown. The phones of the model are {' '.join(self.phone_names)}")
         return number
 
     def units(self, phone: str) -> range:
@@ -111,7 +111,7 @@ class Topology:
         if phone == SHORT_PAUSE:
             return range(self.n_units - 1, self.n_units)
         if self.tying is not None and phone != SILENCE:
-            raise ValueError(f"the units of phone {phone!r} depend on its neighbours")
+            raise ValueError(f"the units of phone {phone!r} depend on its neighbors")
         return range(number * self.states_per_phone, (number + 1) * self.states_per_phone)
 
     def units_in(self, contexts: Sequence[Context]) -> list[Sequence[int]]:

@@ -11,7 +11,7 @@ def tree_lines(topology: Topology) -> Iterator[str]:
     """Yield a summary, then every question with its indented answers, and the states."""
     tying = _tying(topology)
     asking = int((tying.node_question[tying.root] >= 0).sum())
-    yield f"{asking} of {tying.root.size} trees ask questions; {tying.n_states} states, those of silence among them"
+    yield f"{asking} of {tying.root.size} trees have questions; {tying.n_states} states, including silence"
     for phone, roots in zip(topology.phones, tying.root.tolist(), strict=True):
         for position, root in enumerate(roots, start=1):
             yield f"{printable(phone)}, state {position}"
@@ -71,5 +71,5 @@ def _quoted(text: str) -> str:
 
 def _tying(topology: Topology) -> StateTying:
     if topology.tying is None:
-        raise ValueError("the states of this topology do not depend on the neighbours of a phone: there are no trees")
+        raise ValueError("this topology has no trees, because its states do not depend on neighboring phones")
     return topology.tying

@@ -59,7 +59,7 @@ def aligned_pairs(one: Sequence[Bin], other: Sequence[Bin], apart: float) -> lis
     """Return numbers of aligned bins with minimum cost; unpaired bins are sorted by time between the pairs."""
     n, m = len(one), len(other)
     if n * m > MAX_CELLS:
-        raise DecodeError(f"a network of {n} places cannot be aligned with one of {m}; divide the recording")
+        raise DecodeError(f"networks of {n} and {m} places are too long to align. Divide the recording")
     costs = _costs(one, other, apart)
     alone, alone_other = (np.array([1.0 - _nothing(place) for place in network]) for network in (one, other))
     skipped = np.concatenate(([0.0], np.cumsum(alone_other)))

@@ -28,7 +28,7 @@ def write_kaldi_lattices(path: Path | str, lattices: Mapping[str, Lattice]) -> N
         for name, lattice in lattices.items():
             fault = fault_in_key(name)
             if fault is not None:
-                raise CorpusError(f"{path}: {name!r} cannot stand in a lattice archive: it {fault}")
+                raise CorpusError(f"{path}: {name!r} cannot be written to a lattice archive: it {fault}")
             network = network_of(lattice)
             stream.write(f"{name} \n")
             ends = sorted(network.final)
@@ -65,10 +65,10 @@ def read_kaldi_lattices(
         if name is None:
             if fields:
                 if len(fields) != 1:
-                    raise CorpusError(f"{path}:{number}: {line[:80]!r} must be the name of an utterance alone")
+                    raise CorpusError(f"{path}:{number}: {line[:80]!r}. Expected only the id of an utterance")
                 name, begun, rows = fields[0], number, []
                 if name in lines_of:
-                    raise CorpusError(f"{path}:{number}: {name[:80]!r} is there already, on line {lines_of[name]}")
+                    raise CorpusError(f"{path}:{number}: {name[:80]!r} appears twice, first on line {lines_of[name]}")
                 lines_of[name] = number
         elif fields:
             rows.append((number, fields))
@@ -93,15 +93,15 @@ def _parsed(
         numbers = fields[: min(2, len(fields) - 1)]
         if len(fields) not in (2, 4) or weight is None or not all(one.isdecimal() and len(one) < 9 for one in numbers):
             raise CorpusError(
-                f"{path}:{number}: must be 'source target word grammar,acoustic,frames' or 'node "
-                f"grammar,acoustic,frames'"
+                f"{path}:{number}: not a link or an end. Expected 'source target word grammar,acoustic,frames' or "
+                "'node grammar,acoustic,frames'"
             )
         try:
             grammar, acoustic = 0.0 - float(weight[1]), 0.0 - float(weight[2])
         except ValueError:
-            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers") from None
+            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} does not have two numbers") from None
         if not max(abs(grammar), abs(acoustic)) < _MAX_SCORE:
-            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers below {_MAX_SCORE:g}")
+            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r}. Expected two numbers below {_MAX_SCORE:g}")
         n_frames = weight[3].count("_") + 1 if weight[3] else 0
         if len(fields) == 2:
             final[int(fields[0])], left[int(fields[0])] = (acoustic, grammar), n_frames
@@ -111,7 +111,7 @@ def _parsed(
     where = f"{path}:{begun}: {name}"
     n_nodes = 1 + max([*final, *(link.target for link, _ in links)], default=-1)
     if n_nodes > len(links) + 1:
-        raise CorpusError(f"{where}: has {n_nodes} nodes for {len(links)} links; number the nodes from 0 on")
+        raise CorpusError(f"{where}: has {n_nodes} nodes for {len(links)} links. Expected nodes numbered from 0")
     frames = [0] * n_nodes
     for link, n_frames in sorted(links, key=lambda one: one[0][:2]):
         if link.source < n_nodes:

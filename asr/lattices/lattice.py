@@ -126,7 +126,7 @@ class Lattice:
         """Keep only arcs on paths at most `beam` below the best one; DecodeError without a path."""
         best = self.best_score
         if not best > -np.inf:
-            raise DecodeError("the lattice has no path from its first node to an end")
+            raise DecodeError("no path leads from the first node of the lattice to an end")
         least = best - beam
         through = self.forward[self.source] + self.score + self.backward[self.target]
         kept = (through >= least) & (through > -np.inf)

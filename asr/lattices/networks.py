@@ -64,21 +64,21 @@ def lattice_from(
     without a word that is not a pause.
     """
     if not network.frames:
-        raise fault("has no nodes; expected at least one")
+        raise fault("has no nodes. Expected at least one")
     into: dict[int, list[NetworkLink]] = {}
     for link in network.links:
         if not 0 <= link.source < link.target < len(network.frames):
-            raise fault(f"the link from node {link.source} to node {link.target} must lead to a higher node")
+            raise fault(f"the link from node {link.source} to node {link.target} does not lead to a higher node")
         if network.frames[link.source] > network.frames[link.target]:
-            raise fault(f"the link from node {link.source} to node {link.target} must not lead back in time")
+            raise fault(f"the link from node {link.source} to node {link.target} leads back in time")
         into.setdefault(link.target, []).append(link)
     before: dict[int, int] = {}
     for link in network.links:
         if link.word is None:
             if len(into[link.target]) > 1 or (link.acoustic, link.grammar) != (0.0, 0.0) or link.source in before:
                 raise fault(
-                    f"the link from node {link.source} to node {link.target} has no word, which only pauses may, as "
-                    "this program writes them"
+                    f"the link from node {link.source} to node {link.target} has no word, which is only supported "
+                    "for pauses in this program's format"
                 )
             before[link.target] = link.source
     kept = [node for node in range(len(network.frames)) if node not in before]
@@ -93,7 +93,7 @@ def lattice_from(
     final = np.full((len(kept), 2), -np.inf)
     for node, scores in network.final.items():
         if node not in number:
-            raise fault(f"the end is reached from node {node}, which is no node where a word ends")
+            raise fault(f"node {node} leads to the end, but no word ends there")
         final[number[node]] = scores
     lattice = Lattice(
         words=words,

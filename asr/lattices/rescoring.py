@@ -44,7 +44,7 @@ def rescored(lattice: Lattice, grammar: Grammar, lm_scale: float | None = None) 
                     numbers[lattice.target[arc]].setdefault(following, 0)
                     arcs.append((arc, len(order) - 1, following, 0.0 - cost))
     if not final:
-        raise GrammarError(f"no sentence of the lattice is one of the grammar {grammar.name!r}")
+        raise GrammarError(f"no sentence of the lattice is in the grammar {grammar.name!r}")
     number = {pair: index for index, pair in enumerate(order)}
     table = np.array([(arc, source) for arc, source, _, _ in arcs], np.int64).reshape(-1, 2)
     target = np.array([number[int(lattice.target[arc]), following] for arc, _, following, _ in arcs], np.int32)

@@ -70,27 +70,27 @@ def read_slf_lattice(path: Path | str, *, borders: Sequence[float] | None = None
             try:
                 found = float(fields[name])
             except (KeyError, ValueError):
-                raise GrammarError(f"{where}: the field {name}= must be there and be a number.") from None
+                raise GrammarError(f"{where}: the field {name}= is missing or not a number.") from None
             if not abs(found) < 1e12:
-                raise GrammarError(f"{where}: {name}={fields[name][:80]} must be a number below 1e12.")
+                raise GrammarError(f"{where}: {name}={fields[name][:80]}. Expected a number below 1e12.")
             return found
 
         if "I" in fields:
             time = value("t")
             if not 0 <= time * rate <= _LAST_FRAME:
-                raise GrammarError(f"{where}: t={fields['t'][:80]} must be a time, of at most {_LAST_FRAME} frames.")
+                raise GrammarError(f"{where}: t={fields['t'][:80]}. Expected a time of at most {_LAST_FRAME} frames.")
             frames[int(value("I"))] = round(time * rate) if borders is None else _nearest(borders, time)
         elif "J" in fields:
             word = fields.get("W", NULL)
             if word.split() != [word]:
-                raise GrammarError(f"{where}: W={word[:80]!r} must be a word, without white space.")
+                raise GrammarError(f"{where}: W={word[:80]!r}. Expected a word without white space.")
             ends = int(value("S")), int(value("E"))
             links.append(NetworkLink(*ends, None if word == NULL else word, value("a"), value("l")))
         else:
             header |= {name: value(name) for name in ("lmscale", "wdpenalty", "end") if name in fields}
     end = len(frames) - 1
     if sorted(frames) != list(range(len(frames))) or int(header.get("end", end)) != end or end < 1:
-        raise GrammarError(f"{path}: nodes must be numbered from 0 on, and the last one be the end.")
+        raise GrammarError(f"{path}: nodes are not numbered from 0, or the last one is not the end.")
     final = {link.source: (link.acoustic, link.grammar) for link in links if link.target == end and link.word is None}
     inner = sorted((link for link in links if link.target != end or link.word is not None), key=lambda link: link[:2])
     return lattice_from(

@@ -16,7 +16,7 @@ def word_fits(lattice: Lattice, segments: Sequence[Segment], posterior: np.ndarr
     from a file, which lacks scores of frames.
     """
     if lattice.any_state is None:
-        raise ValueError("the lattice does not tell what frames score in any state; it was read from a file")
+        raise ValueError("the lattice has no scores of states, because it was read from a file")
     before = np.concatenate([[0.0], np.cumsum(lattice.any_state)])
     start, end = lattice.node_frame[lattice.source], lattice.node_frame[lattice.target]
     fit = (lattice.acoustic - (before[end] - before[start])) / np.maximum(end - start, 1)

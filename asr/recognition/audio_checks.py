@@ -46,19 +46,19 @@ def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
     if found.peak == 0.0:
         kinds.append(Fault("silent", "digital silence: all samples are 0"))
     elif found.cancelling:
-        reason = "channels of opposite phase, which cancel when they are averaged: give one of them as a mono file"
+        reason = "channels of opposite phase, which cancel when they are averaged. Use one of them as a mono file"
         kinds.append(Fault("opposite-phase", reason))
     elif found.differing:
         reason = (
-            "two channels that hold different sounds, and they are averaged: make a mono file of the one to be "
-            "heard (sox in.wav out.wav remix 1, or remix 2)"
+            "two channels with different content, which are averaged. Make a mono file of the channel to "
+            "recognize (sox in.wav out.wav remix 1, or remix 2)"
         )
         kinds.append(Fault("channels-differ", reason))
     limit = found.cut_off
     if limit is not None and above_cut_off(found, config):
         reason = (
-            f"nothing above {limit:g} Hz, as if converted from {2 * limit:g} Hz, where the features go up to "
-            f"{config.sample_rate / 2:g}: a model trained with sample_rate = {int(2 * limit)} suits them better"
+            f"no energy above {limit:g} Hz, as if converted from {2 * limit:g} Hz, but the features need up "
+            f"to {config.sample_rate / 2:g} Hz. Use a model trained with sample_rate = {int(2 * limit)}"
         )
         kinds.append(Fault("band-limited", reason))
     return kinds
@@ -78,7 +78,7 @@ def level_faults(model: SpeechModel, static: FrameTable) -> dict[str, Fault]:
     if levels is None:
         return {}
     reason = (
-        "level of {:.0f} dB where training had {:.0f}: this model's settings depend on the level. Record at another "
+        "level of {:.0f} dB, but training had {:.0f} dB, and this model depends on the level. Record at another "
         "level, or train with the default dynamic_range_db, normalize and speaker_statistics"
     )
     return {
@@ -113,6 +113,7 @@ def few_words(seconds: float, graph: StateGraph) -> Fault | None:
         return None
     return Fault(
         "few-words",
-        f"it lasts {seconds:.0f} s, and the longest sentence of the grammar has {count(int(most), 'word')}: no more "
-        "can be found; take a grammar that goes on, such as loop, or divide it: a data directory with 'segments' does",
+        f"{seconds:.0f} s of audio, but the longest sentence of the grammar has {count(int(most), 'word')}, so no "
+        "more can be recognized. Use a grammar with longer sentences, such as loop, or divide the recording "
+        "(file 'segments' in a data directory)",
     )

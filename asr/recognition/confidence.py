@@ -77,13 +77,13 @@ def tell_what_they_promise(settings: ConfidenceSettings | None, *, own_grammar: 
     """Log when confidences may be too high."""
     if settings is None:
         log.info(
-            "this model's confidences are not fitted to words: none were held out in training, or too few of them were "
-            "wrong; so they promise too much, and asr tune fits them to other speech"
+            "the confidences of this model are not calibrated (no held-out words, or too few errors in them), so "
+            "they are too high. Use asr tune to calibrate them"
         )
     elif not own_grammar:
         log.info(
-            "the model's confidences are fitted to words under the grammar that it was tuned with; under another they "
-            "may promise too much, and asr tune with --grammar (grammar=) fits them to it"
+            "the confidences of this model are calibrated for the grammar of its tuning and may be too high with "
+            "another grammar. Use asr tune with --grammar (grammar=) to calibrate them"
         )
 
 

@@ -46,10 +46,10 @@ def read_results(path: Path) -> SystemResult:
     """
     if not is_dir(path):
         found = "is a file" if exists(path) else "does not exist"
-        raise CorpusError(f"'{path}' {found}; a directory is needed in which asr decode wrote {HYPOTHESES}")
+        raise CorpusError(f"'{path}' {found}. Expected an output directory of asr decode, with {HYPOTHESES}")
     hypotheses = read_transcripts(path / HYPOTHESES, format="kaldi")
     if not hypotheses:
-        raise CorpusError(f"{path / HYPOTHESES}: has no utterance")
+        raise CorpusError(f"{path / HYPOTHESES} has no utterances")
     if exists(path / CONFUSIONS):
         networks = read_confusions(path / CONFUSIONS)
         _check_utterances(path / CONFUSIONS, networks, hypotheses)
@@ -70,7 +70,7 @@ def _in_milliseconds(places: list[Bin]) -> list[Bin]:
 def _of_lattice(directory: Path, name: str) -> list[Bin]:
     fault = fault_in_name(name)
     if fault is not None:
-        raise CorpusError(f"{directory}: the utterance {name!r} cannot name a lattice: it {fault}")
+        raise CorpusError(f"{directory}: the utterance {name!r} has no lattice file: its id {fault}")
     lattice = read_slf_lattice(directory / f"{name}.lat", rate=1000.0)
     return list(mbr_decode(lattice.pruned(math.inf)).places)  # without dead ends
 
@@ -86,7 +86,7 @@ def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResul
             continue
         if row.confidence is not None and row.confidence > 1.0:
             which = f"{path / TIMES}: the confidence {row.confidence:g} of {row.label!r} in {row.utterance}"
-            raise CorpusError(f"{which} must be at most 1")
+            raise CorpusError(f"{which} is above 1")
         confidence = 1.0 if row.confidence is None else max(row.confidence, _LEAST)
         sure += row.confidence is None
         begin = 1000.0 * row.start
@@ -96,14 +96,14 @@ def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResul
     _check_utterances(path / TIMES, networks, hypotheses)
     for name, words in hypotheses.items():
         if tuple(labels[name]) != words:
-            raise CorpusError(f"{path}: {HYPOTHESES} and {TIMES} have other words in {name}; decode again")
+            raise CorpusError(f"{path}: {HYPOTHESES} and {TIMES} have different words in {name}. Decode again")
     return SystemResult(path, "words" if sure else "words with confidences", networks)
 
 
 def _check_utterances(path: Path, found: dict[str, list[Bin]], hypotheses: dict[str, tuple[str, ...]]) -> None:
     strange = sorted(found.keys() - hypotheses.keys())
     if strange:
-        raise CorpusError(f"{path}: has utterances that {HYPOTHESES} beside it lacks: {some(strange, 3)}; decode again")
+        raise CorpusError(f"{path} has utterances that are missing in {HYPOTHESES}: {some(strange, 3)}. Decode again")
 
 
 def _check_words(path: Path, networks: dict[str, list[Bin]], hypotheses: dict[str, tuple[str, ...]]) -> None:
@@ -115,6 +115,6 @@ def _check_words(path: Path, networks: dict[str, list[Bin]], hypotheses: dict[st
         n_words += len(words)
     if missing > max(1.0, _FOREIGN * n_words):
         raise CorpusError(
-            f"{path}: lacks {missing} of the {n_words} words of {HYPOTHESES}, so it is of another recognition; decode "
-            "again, or remove it"
+            f"{path}: {missing} of the {n_words} words of {HYPOTHESES} are missing, so the files are of different "
+            "runs. Decode again, or remove this file"
         )

@@ -186,7 +186,8 @@ def _recognize(frames: np.ndarray, parts: SearchParts) -> Found:
         path, lattice = search_lattice(hmm, scores, graph, search, parts.lattice_beam)
     if path is None:
         raise DecodeError(
-            f"no sentence of the grammar fits its {len(frames)} frames: too short for any, or too unlike all of them"
+            f"no sentence of the grammar fits the {len(frames)} frames: the audio is too short, or too different "
+            "from all sentences"
         )
     words = word_segments(path, graph, hmm.topology)
     if parts.loop is None or not words:

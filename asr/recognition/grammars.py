@@ -44,19 +44,19 @@ def settled(choice: GrammarChoice) -> GrammarChoice:
         return choice
     given: object = choice  # not checked by the type
     if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes) or hasattr(given, "read"):
-        raise GrammarError(f"{_shown(given)} is no grammar; {_GRAMMARS}")
+        raise GrammarError(f"{_shown(given)} is not a grammar. {_GRAMMARS}")
     sentences = []
     for sentence in given:
         words = tuple(sentence.split()) if isinstance(sentence, str) else sentence
         if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
-            raise GrammarError(f"{_shown(sentence)} is no sentence of a grammar; a text or a list of words would be")
+            raise GrammarError(f"{_shown(sentence)} is not a sentence. Expected text or a list of words")
         sentences.append(tuple(map(nfc, words)))
     return tuple(sentences)
 
 
 _GRAMMARS = (
-    f"give sentences as a list, 'loop', 'one', a number of words from 1 to {MAX_STRING_LENGTH}, the path of a "
-    "grammar's file, an automaton of asr.grammar, or None for the model's own"
+    f"Expected a list of sentences, 'loop', 'one', a number of words from 1 to {MAX_STRING_LENGTH}, the path of a "
+    "grammar file, an automaton of asr.grammar, or None for the model's own grammar"
 )
 
 
@@ -92,8 +92,9 @@ def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
     """Return the grammar of all sentences; an unknown word is an error."""
     unknown = sorted({word for sentence in listed for word in without_filler(sentence) if word not in lexicon})
     if unknown:
-        hint = _spelling(unknown, lexicon, of_file=False) or "give each to add_word first"
-        raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)}, which the sentences have; {hint}")
+        hint = _spelling(unknown, lexicon, of_file=False)
+        remedy = f"; {hint}" if hint else ". Use add_word for each of them first"
+        raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)} in the sentences{remedy}")
     return sentence_list(listed)
 
 
@@ -132,7 +133,7 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     unknown = [word for word in found.left_out if word not in model.lexicon]  # the others have been logged
     if not without_filler(found.words):
         hint = _spelling(unknown, model.lexicon, of_file=FILLER_WORD not in found.words)
-        raise GrammarError(f"{wanted}: shares no word with the model's lexicon{hint and '; '}{hint}")
+        raise GrammarError(f"{wanted} and the model's lexicon have no word in common{hint and '; '}{hint}")
     reasons = []
     if unknown:
         reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")
@@ -151,7 +152,7 @@ def _spelling(unknown: Iterable[str], lexicon: Lexicon, *, of_file: bool = True)
     """Return a hint at the intended spelling of unknown words; may be empty."""
     unknown = set(unknown)
     fillers = {word for word in unknown if is_misspelt_filler(word)}
-    hint = f"{SPELLING}, and not {some(sorted(fillers), 3)}" if fillers else ""
+    hint = f"{SPELLING}, but the file has {some(sorted(fillers), 3)}" if fillers else ""
     return "; ".join(filter(None, (hint, other_case(unknown - fillers, lexicon, of_file=of_file))))
 
 
@@ -167,11 +168,11 @@ def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
     if isinstance(wanted, str):
         shown = printable(repr(wanted), 300)
         raise GrammarError(
-            f"the grammar {shown} was taken for the path of a file, and there is none: text is 'loop', 'one', a number "
-            "of words or the path of a grammar file; sentences come as a file with one a line, or from Python as a "
-            f"list, [{shown}]"
+            f"the grammar {shown} is not the path of an existing file. Expected 'loop', 'one', a number of words, "
+            "or the path of a grammar file (for example sentences, one per line). In Python, a list of sentences "
+            f"is a grammar too: [{shown}]"
         )
-    raise GrammarError(f"the grammar {os.fspath(wanted)!r} was given as the path of a file, and there is none")
+    raise GrammarError(f"the grammar file {os.fspath(wanted)!r} does not exist")
 
 
 def _left_out_sentences(path: Path, known: set[str]) -> str:
@@ -181,7 +182,10 @@ def _left_out_sentences(path: Path, known: set[str]) -> str:
     if not left_out:
         return ""
     shown = some((repr(sentence) for sentence in left_out), 3)
-    return f"{len(left_out):,} of {count(len(sentences), 'sentence')} cannot be said and are left out: {shown}"
+    return (
+        f"{len(left_out):,} of {count(len(sentences), 'sentence')} left out, because not all of their words can be "
+        f"recognized: {shown}"
+    )
 
 
 def _words_of(path: Path) -> set[str]:

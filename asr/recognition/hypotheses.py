@@ -72,7 +72,11 @@ def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
     left_out = [name for name in rows if fault_in_pattern(name) is not None]
     if left_out:
         log.warning(
-            "%s", printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}")
+            "%s",
+            printable(
+                f"{path.name}: {count(len(left_out), 'utterance')} left out, because their ids are not valid there: "
+                f"{some(left_out, 3)}"
+            ),
         )
     labels = {
         name: [
@@ -101,9 +105,10 @@ def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     path.replace(kept)
     if others:
         message = (
-            f"{path} was there, of other utterances ({some(sorted(others), 3)}); it is kept as {kept.name} until the "
-            "next such command: give all files to one command, or every command a folder of its own (--out, output=)"
+            f"{path} had results of other utterances ({some(sorted(others), 3)}), now in {kept.name} until the "
+            "next run. Give all files to one command, or use another folder for every command (--out DIR, "
+            "output=)"
         )
     else:
-        message = f"{path} was there, with other words; it is kept as {kept.name}"
+        message = f"{path} had other words, now in {kept.name}"
     log.warning("%s", printable(message))

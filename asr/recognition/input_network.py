@@ -45,7 +45,8 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 OF_MIXTURES = (
-    'fMLLR or, to seconds of speech, by vocal-tract length: --adapt fmllr or vtln, adapt="fmllr" or "vtln" in Python'
+    'fMLLR, or vocal-tract length if there are only seconds of speech: --adapt fmllr or vtln, adapt="fmllr" or '
+    '"vtln" in Python'
 )
 _MIN_PROBABILITY = 0.03
 _MAX_WORDS = 200  # grammars of more single words are searched as a whole
@@ -119,15 +120,17 @@ def recognize_adapted(
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None:
-        raise ConfigError(f"an input network adapts hybrids; mixtures adapt by {OF_MIXTURES}")
+        raise ConfigError(f"Input networks adapt only hybrids. Use {OF_MIXTURES}")
     if not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
-            f"a hybrid of {type(hybrid[1].classifier).__name__} cannot be adapted, but one of the classifier "
-            f"'kernel-logistic'; or take the mixtures of the same training (gmm.safetensors), by {OF_MIXTURES}"
+            f"a hybrid of {type(hybrid[1].classifier).__name__} cannot be adapted. Use the classifier "
+            f"'kernel-logistic', or the mixtures of the same training (gmm.safetensors) with {OF_MIXTURES}"
         )
     kernel = hybrid[1].classifier.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
-        raise ConfigError(f"only a Gaussian kernel of one width can be adapted through, not {type(kernel).__name__}")
+        raise ConfigError(
+            f"{type(kernel).__name__} does not support adaptation. Expected a Gaussian kernel of one width"
+        )
     seconds = 0.0
     if maps is None:
         maps, seconds = recognized_maps(model, static, graph, workers=workers)

@@ -55,13 +55,11 @@ class LatticeOptions:
 
     def __post_init__(self) -> None:
         if self.form not in ("slf", "kaldi"):
-            raise ConfigError(
-                f"the format of lattices (--format, lattice_format=) is {self.form!r}; it must be 'slf' or 'kaldi'"
-            )
+            raise ConfigError(f"--format (lattice_format=) is {self.form!r}. Expected 'slf' or 'kaldi'")
         if self.beam is not None and not self.beam > 0:
-            raise ConfigError(f"the lattice beam (--lattice-beam, lattice_beam=) is {self.beam:g}; it must be above 0")
+            raise ConfigError(f"--lattice-beam (lattice_beam=) is {self.beam:g}. Expected a number above 0")
         if not 0 <= self.n_best <= MAX_SENTENCES:
-            raise ConfigError(f"--n-best (n_best=) is {self.n_best}; it must be from 0 to {MAX_SENTENCES}")
+            raise ConfigError(f"--n-best (n_best=) is {self.n_best}. Expected 0 to {MAX_SENTENCES}")
 
     @property
     def any(self) -> bool:
@@ -75,8 +73,8 @@ class LatticeOptions:
         if not self.any:
             if self.beam is not None:
                 raise ConfigError(
-                    "a lattice beam (--lattice-beam, lattice_beam=) says nothing where no lattices are made; ask for "
-                    "lattices, n-best lists or confidences too"
+                    "--lattice-beam (lattice_beam=) is only used with lattices. Request lattices, n-best lists "
+                    "or confidences too"
                 )
             return None
         return default_lattice_beam(search) if self.beam is None else LatticeBeam(self.beam)
@@ -113,8 +111,8 @@ def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: S
         log.warning(
             "%s",
             printable(
-                f"{len(kept)} of {len(lattices)} lattices hold no sentence of the grammar that rescores, and stay as "
-                f"they are; the first: {kept[0]}"
+                f"{len(kept)} of {len(lattices)} lattices have no sentence of the rescoring grammar and are not "
+                f"changed. The first: {kept[0]}"
             ),
         )
     return replace(found, words=words, lattices=lattices)
@@ -141,7 +139,7 @@ def write_lattices(
         else:
             for name, lattice in lattices.items():
                 if fault_in_key(name) is not None or "/" in name or name.startswith("."):
-                    raise ConfigError(f"the utterance {name!r} cannot name a file; write the lattices in Kaldi's form")
+                    raise ConfigError(f"the utterance id {name!r} is not a valid file name. Use Kaldi's format")
                 write_slf_lattice(
                     lattice_options.directory / f"{name}.lat", lattice, utterance=name, borders=_borders(times[name])
                 )

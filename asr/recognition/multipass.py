@@ -38,13 +38,13 @@ def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, speaker_
     """
     methods = get_args(AdaptationMethod)
     if adapt not in (False, True, *methods):
-        raise ConfigError(f"a model is adapted by {', '.join(methods[:-1])} or {methods[-1]}, and not by {adapt!r}")
+        raise ConfigError(f"--adapt (adapt=) {adapt!r} is unknown. Expected {', '.join(methods[:-1])} or {methods[-1]}")
     if adapt in ("fmllr", "vtln"):
         model = adaptable(model, adapt)
     if speaker_transforms is not None and model.speakers is None:
         raise ConfigError(
-            "--speaker-transforms (speaker_transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, "
-            "adapt=), or give a model trained on mapped frames"
+            "--speaker-transforms (speaker_transforms=) needs speaker transforms. Use --adapt fmllr or vtln "
+            "(adapt=), or a model trained with speaker transforms"
         )
     return model
 
@@ -85,7 +85,7 @@ def recognize_speakers(
     by_input_network = adapt in (True, "input-network")
     total = n_steps(len(static)) if by_input_network else len(static)
     passes = recognize_adapted if by_input_network else recognize
-    with counted(total, "adapting and recognizing: steps" if by_input_network else "recognizing") as finished:
+    with counted(total, "adaptation and recognition: steps" if by_input_network else "recognizing") as finished:
         found = passes(
             model,
             static,
@@ -114,7 +114,7 @@ def _speaker_maps(
     n_strange = sum(speaker not in known for speaker in static.speakers)
     if not n_strange:
         return recognized_maps(model, static, graph, known=known, workers=workers)
-    with counted(2 * n_strange, "maps of speakers: utterances searched") as finished:
+    with counted(2 * n_strange, "speaker transforms: utterances") as finished:
         maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers, progress=finished)
     if speaker_transforms is not None:
         add_maps(speaker_transforms, maps, model.speakers)
@@ -128,11 +128,11 @@ def _speaker_maps(
 def _added(known: Collection[str], added: Sequence[str]) -> str:
     """Describe the speakers missing in a file, with similar names in it."""
     message = (
-        f"has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of {some(added, 3)}, now found in "
-        "this speech and added"
+        f"has transforms of {count(len(known), 'speaker')} ({some(known, 3)}), but not of {some(added, 3)}, which "
+        "are estimated now and added"
     )
     near = [(name, _nearest(name, known)) for name in added]
-    meant = [f"{name} is nearest to {' or '.join(names)}" for name, names in near if names][:_SHOWN]
+    meant = [f"{name} is similar to {' or '.join(names)}" for name, names in near if names][:_SHOWN]
     return "; ".join([message, *meant])
 
 

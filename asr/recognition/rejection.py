@@ -32,26 +32,26 @@ def warn_of_rejection(model: SpeechModel, graph: StateGraph) -> None:
     same = fitted is not None and fitted.grammar == checksum(graph)
     if fitted is not None and fitted.by == "ratios" and search.rejects and not same:
         log.warning(
-            "the model rejects utterances by limits of likelihood ratios that were fitted for another grammar (of %d "
-            "words): under this one they may reject too many or too few; asr tune --others (others=) fits them, "
-            "and --min-phone-llr -inf --min-silence-llr -inf (min_phone_llr=, min_silence_llr=) switch them off",
+            "the rejection limits of this model were tuned for another grammar (of %d words) and may reject too "
+            "many or too few utterances. Use asr tune --others DIR (others=) to tune them, or --min-phone-llr "
+            "-inf --min-silence-llr -inf (min_phone_llr=, min_silence_llr=) to disable them",
             fitted.grammar_words,
         )
     if FILLER_WORD not in words:
         if fitted is not None and fitted.by == "filler":
             log.warning(
-                "the model was tuned to reject other speech by the filler, and this grammar has none: add [unk] to its "
-                "sentences or $other to HParse's, else other speech is recognized as its words"
+                "the model rejects other speech by the filler, but this grammar has none, so other speech is "
+                "recognized as its words. Add [unk] to its sentences, or $other in HParse"
             )
     elif (fitted is None or fitted.by != "filler") and search.filler_penalty == SearchSettings().filler_penalty:
         log.warning(
-            "the filler penalty %g was not fitted for this model: many commands may be lost or other recordings "
-            "accepted; asr tune --others (others=) fits it",
+            "the filler penalty %g was not tuned for this model: many commands may be lost or other recordings "
+            "accepted. Use asr tune --others DIR (others=)",
             search.filler_penalty,
         )
     elif fitted is not None and fitted.by == "filler" and not same:
         log.warning(
-            "the filler penalty was fitted for another grammar (of %d words): under this one more commands may be lost "
-            "or other recordings accepted; asr tune --others (others=) fits it",
+            "the filler penalty was tuned for another grammar (of %d words): more commands may be lost or other "
+            "recordings accepted. Use asr tune --others DIR (others=)",
             fitted.grammar_words,
         )

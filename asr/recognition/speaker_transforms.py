@@ -156,16 +156,15 @@ def adaptable(model: SpeechModel, maps: MapKind = "fmllr") -> SpeechModel:
     if model.speakers is not None:
         if model.speakers.maps != maps:
             raise ConfigError(
-                f"this model was trained on frames mapped by {model.speakers.maps!r}, and maps them so without being "
-                f"told; {maps!r} is for others"
+                f"this model was trained with the speaker transforms {model.speakers.maps!r} and always uses "
+                f"them. {maps!r} is not supported"
             )
         return model
     mixtures = model.hmm.acoustic_model
     if not isinstance(mixtures, GaussianMixtures):
         raise ConfigError(
-            f"{maps!r} maps the frames of Gaussian mixtures, and of a hybrid that was trained on mapped frames (maps = "
-            f"{maps!r} under [speakers] in the settings of the training); this hybrid was not, so take the mixtures of "
-            "the same training (gmm.safetensors)"
+            f"{maps!r} needs Gaussian mixtures, or a hybrid trained with speaker transforms (maps = {maps!r} "
+            "under [speakers] in the settings). Use the mixtures of the same training (gmm.safetensors)"
         )
     speakers = SpeakerAdaptation(model.front_end, model.hmm, mixtures, model.search, FmllrSettings(), maps)
     frames = FrameTable.from_utterances(["a"], ["a"], [np.zeros((1, model.front_end.n_features_), np.float32)])

@@ -64,23 +64,23 @@ def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, AffineTransf
         raise ModelFormatError(str(error)) from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
-            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; it holds no speakers' maps"
+            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a file of speaker transforms"
         )
     if metadata.get("found by") != speakers.digest:
         raise ModelFormatError(
-            f"{path}: these maps of speakers were found by another model, or are of another kind than "
-            f"{speakers.maps!r}, and mean nothing to this one; give another path, to which this model's are written"
+            f"{path}: the speaker transforms are of another model, or not of the type {speakers.maps!r}. Use "
+            "another file for this model"
         )
     names = metadata.get("speakers")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ModelFormatError(f"{path}: its speakers are no list of different names")
+        raise ModelFormatError(f"{path}: the speakers are not a list of different names")
     n_features = speakers.front_end.n_features_
     try:
         matrices, offsets = arrays["matrices"], arrays["offsets"]
         check_array("matrices", matrices, (len(names), n_features, n_features))
         check_array("offsets", offsets, (len(names), n_features))
     except (KeyError, ValueError) as error:
-        raise ModelFormatError(f"{path}: the maps of speakers do not fit together: {error}") from error
+        raise ModelFormatError(f"{path}: the speaker transforms are inconsistent: {error}") from error
     return {
         name: AffineTransform(matrix, offset) for name, matrix, offset in zip(names, matrices, offsets, strict=True)
     }

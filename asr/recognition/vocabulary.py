@@ -34,7 +34,7 @@ def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexic
     kept, untrained_words, marks = _divided(model)
     if not kept:
         message = _left_out(model, untrained_words, marks)
-        raise LexiconError(f"{model.lexicon.source}: no word is left; {message}")
+        raise LexiconError(f"{model.lexicon.source}: no word can be recognized. {message}")
     return Lexicon(kept, model.lexicon.source, graphemes=model.lexicon.graphemes)
 
 
@@ -53,23 +53,23 @@ def _left_out(model: SpeechModel, untrained_words: Sequence[str], marks: Sequenc
     if untrained_words:
         phones = " ".join(model.untrained)
         reasons.append(
-            f"{some(untrained_words)} ({count(len(untrained_words), 'word')}), as training never heard {phones}"
+            f"{some(untrained_words)} ({count(len(untrained_words), 'word')}), because of the untrained phones {phones}"
         )
     if marks:
-        reasons.append(f"{some(marks)}, as a mark and no word")
-    remedy = "--allow-oov-phones (allow_oov_phones=True) takes all"
-    return f"left out of what can be recognized: {'; '.join(reasons)}; {remedy}"
+        reasons.append(f"{some(marks)}, because of the angle brackets")
+    remedy = "Use --allow-oov-phones (allow_oov_phones=True) to recognize all words"
+    return f"words that cannot be recognized: {'; '.join(reasons)}. {remedy}"
 
 
 def require_word(word: str, *, allow_oov_phones: bool = False) -> None:
     """Raise LexiconError, with the reason, for a word that could never be recognized."""
     stands_for = meaning(word)
     if stands_for:
-        raise LexiconError(f"{word!r} cannot be added as a word: in grammars it is {stands_for}; take another name")
+        raise LexiconError(f"{word!r} cannot be added as a word: in grammars it means {stands_for}. Use another name")
     if _NO_WORD.fullmatch(word) and not allow_oov_phones:
         raise LexiconError(
-            f"{word!r} cannot be added as a word: a name in angle brackets is a mark, which is not recognized; take "
-            "another name, or load the model with allow_oov_phones=True"
+            f"{word!r} cannot be added as a word, because names in angle brackets are marks. Use another name, or "
+            "load the model with allow_oov_phones=True"
         )
 
 
@@ -77,9 +77,9 @@ def warn_untrained_phones(word: str, phones: Iterable[str], untrained: Collectio
     """Log that a pronunciation with untrained phones can only be used for alignment."""
     untrained_words = [phone for phone in dict.fromkeys(phones) if phone in untrained]
     if untrained_words:
-        message = f"{word} with this pronunciation can be aligned, but not recognized, as training never heard "
-        remedy = "load the model with allow_oov_phones=True, or take other phones"
-        log.warning("%s", printable(f"{message}{' '.join(untrained_words)}; {remedy}"))
+        message = f"This pronunciation of {word} can be aligned but not recognized, because of the untrained phones "
+        remedy = "Load the model with allow_oov_phones=True, or use other phones"
+        log.warning("%s", printable(f"{message}{' '.join(untrained_words)}. {remedy}"))
 
 
 def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) -> str:
@@ -87,11 +87,11 @@ def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) ->
     said = {word for words in transcripts for word in words}
     never = sum(word not in said for word in model.lexicon.words)
     _, untrained_words, _ = _divided(model)
-    line = f"lexicon: {count(len(model.lexicon), 'word')}, {never:,} of them not said in training"
+    line = f"lexicon: {count(len(model.lexicon), 'word')}, {never:,} of them not in the training transcripts"
     if untrained_words:
         line += (
-            f"; {count(len(untrained_words), 'word')} ({some(untrained_words)}) cannot be recognized, as nobody said "
-            f"the phones {' '.join(model.untrained)}"
+            f"; {count(len(untrained_words), 'word')} ({some(untrained_words)}) cannot be recognized, because of "
+            f"the untrained phones {' '.join(model.untrained)}"
         )
     return printable(line)
 
@@ -107,8 +107,8 @@ def phones_of(word: str, pronunciation: str | Sequence[str], phones: Sequence[st
     unknown = [phone for phone in found if phone not in phones]
     if unknown:
         raise LexiconError(
-            f"the pronunciation of {word!r} has {unknown[0]!r}, which is no phone of the model; its phones are "
-            f"{' '.join(phones)}"
+            f"the pronunciation of {word!r} has {unknown[0]!r}, which is not a phone of the model. Its phones "
+            f"are {' '.join(phones)}"
         )
     return found
 
@@ -127,14 +127,14 @@ def other_case(words: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) 
     hints = []
     if meant:
         pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
-        hints.append(f"letter case counts, and {lexicon.source} has {pairs}")
+        hints.append(f"letter case matters, and {lexicon.source} has {pairs}")
         upper = all(spelt[word.casefold()] == word.upper() for word in meant)
         lower = all(spelt[word.casefold()] == word.lower() for word in meant)
         if of_file and not rest and (upper or lower):
-            hints.append(f"a copy made by `tr {'a-z A-Z' if upper else 'A-Z a-z'}` fits")
+            hints.append(f"`tr {('a-z A-Z' if upper else 'A-Z a-z')}` makes a matching copy")
     if marked:
         without = some((f"{word} for {marked[word]}" for word in sorted(marked)), 3)
-        hints.append(f"words have no punctuation marks, as here {without}")
+        hints.append(f"words must not have punctuation marks, as here {without}")
     return "; ".join(hints)
 
 

@@ -74,7 +74,7 @@ def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
     """Return the bootstrap interval over utterances in brackets, or why it is missing."""
     spoken = sum(utterance.counts.words > 0 for utterance in report.utterances)
     if spoken < MIN_UTTERANCES:
-        return f"[no interval: utterances with words are {spoken}, and {MIN_UTTERANCES} or more are needed]"
+        return f"[no interval: {spoken} utterances with words, at least {MIN_UTTERANCES} needed]"
     interval = wer_interval(report, level=level)
     return f"[{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 
@@ -85,7 +85,7 @@ def over_speakers(report: ScoreReport, level: float = 0.95) -> str:
         return "Speakers: no interval, because the references have no words"
     speakers = len(report.speakers())
     if speakers < MIN_SPEAKERS:
-        return f"Speakers: {speakers}; how others would fare can be told from {MIN_SPEAKERS} or more"
+        return f"Speakers: no interval, because there are {speakers} and at least {MIN_SPEAKERS} are needed"
     interval = wer_interval(report, level=level, unit="speaker")
     return f"Redrawing the {speakers} speakers: [{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 
@@ -115,7 +115,7 @@ def compare_systems(
     references = [[(u.id, u.speaker, u.counts.words) for u in report.utterances] for report in (a, b)]
     if references[0] != references[1]:
         odd = sorted(set(references[0]) ^ set(references[1]))[0]
-        raise CorpusError(f"the systems were scored on different references, such as {odd[0]}; score both on one set")
+        raise CorpusError(f"the systems have different references, such as {odd[0]}. Score both on the same references")
     counts = _counts_per_unit([a, b], unit)
     differences, better = [], 0.0
     for errors, words in _redraw(counts, replicates, seed):
@@ -132,7 +132,7 @@ def _counts_per_unit(reports: list[ScoreReport], unit: Unit) -> NDArray[np.int64
     columns.append([u.counts.words for u in reports[0].utterances])
     counts = np.array(columns, dtype=np.int64).T
     if not counts[:, -1].any():
-        raise CorpusError("a confidence interval needs reference words, and no reference has any")
+        raise CorpusError("a confidence interval needs reference words, but the references have none")
     if unit == "utterance":
         return counts
     _, speaker = np.unique([u.speaker for u in reports[0].utterances], return_inverse=True)

@@ -27,8 +27,8 @@ _OTHER_BEGINNINGS = {
     '{"': "JSON lines",
     "VERSION=": "a lattice",
     "utterance\tstart\t": "confusion networks",
-    "utterance\trank\t": "a list of the best sentences",
-    "utterance\tcode\t": "a list of utterances left out",
+    "utterance\trank\t": "an n-best list",
+    "utterance\tcode\t": "a list of failed utterances",
 }
 """Beginnings of files that are not transcripts, and their formats."""
 
@@ -78,7 +78,7 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
                 raise CorpusError(f"{path}:{number}: the word {_shorten(word)} {fault}")
         if id in transcripts:
             raise CorpusError(
-                f"{path}:{number}: utterance {_shorten(id)} was already given on line {first_line[id]}; give it once"
+                f"{path}:{number}: utterance {_shorten(id)} appears twice, first on line {first_line[id]}"
             )
         transcripts[id] = words
         first_line[id] = number
@@ -95,7 +95,7 @@ def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]
         if fault is not None:
             raise CorpusError(f"{path}: the utterance {_shorten(id)} {fault}")
         if " ".join(words).split() != list(words):
-            raise CorpusError(f"{path}: a word of {_shorten(id)} is empty or holds white space: {list(words)}")
+            raise CorpusError(f"{path}: a word of {_shorten(id)} is empty or has white space: {list(words)}")
     with atomic_write(path) as temporary:
         lines = (" ".join((id, *transcripts[id])) for id in sorted(transcripts))
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -112,11 +112,13 @@ def read_utt2spk(path: Path | str) -> dict[str, str]:
     for number, line in _numbered_lines(read_text_lines(path, CorpusError)):
         fields = line.split()
         if len(fields) != 2:
-            raise CorpusError(f"{path}:{number}: {_shorten(line)} must have two fields, 'utterance-id speaker-id'")
+            raise CorpusError(
+                f"{path}:{number}: {_shorten(line)} does not have two fields. Expected 'utterance-id speaker-id'"
+            )
         for role, name in zip(("utterance", "speaker"), fields, strict=True):
             _check_key(path, number, role, name)
         if fields[0] in speakers:
-            raise CorpusError(f"{path}:{number}: utterance {_shorten(fields[0])} was already given; give it once")
+            raise CorpusError(f"{path}:{number}: utterance {_shorten(fields[0])} appears twice")
         speakers[fields[0]] = fields[1]
     return speakers
 
@@ -148,8 +150,8 @@ def _refuse_other_results(path: Path, lines: list[tuple[int, str]]) -> None:
         what = "subtitles"
     if what is not None:
         raise CorpusError(
-            f"{path}:{number}: {_shorten(first)} is of {what}; a transcript is needed, an utterance a line with its id "
-            "and its words, such as the hyp.txt of asr decode"
+            f"{path}:{number}: {_shorten(first)} is of {what}. Expected a transcript, one utterance per line with "
+            "its id and words, such as hyp.txt of asr decode"
         )
 
 
@@ -203,7 +205,7 @@ def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:
     ids = {match["id"] for match in matches if match is not None}
     if len(ids) == n_trn > len(lines) / 2:
         number, line = next(pair for pair, match in zip(lines, matches, strict=True) if match is None)
-        raise CorpusError(f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)' as most lines do")
+        raise CorpusError(f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)', unlike most lines")
     return "kaldi"
 
 
@@ -215,10 +217,10 @@ def _parse_kaldi(line: str) -> tuple[str, tuple[str, ...]]:
 def _parse_trn(path: Path, number: int, line: str) -> tuple[str, tuple[str, ...]]:
     match = _TRN_LINE.fullmatch(line)
     if match is None:
-        raise CorpusError(f"{path}:{number}: {_shorten(line)} must end in '(utterance-id)', as trn lines do")
+        raise CorpusError(f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)', as trn lines must")
     words = tuple(match["words"].split())
     if "{" in words:
-        raise CorpusError(f"{path}:{number}: alternatives in braces cannot be scored; write one transcript")
+        raise CorpusError(f"{path}:{number}: alternatives in braces cannot be scored. Expected one transcript")
     return match["id"], words
 
 

@@ -23,6 +23,6 @@ def case_hint(report: ScoreReport, references: Transcripts, hypotheses: Transcri
     if 2 * left > report.errors:
         return ""
     return (
-        f"{report.errors - left:,} of the {report.errors:,} errors are words in another letter case; --ignore-case "
-        "(ignore_case=True) does not count them"
+        f"{report.errors - left:,} of the {report.errors:,} errors are differences in letter case. Use "
+        "--ignore-case (ignore_case=True) to ignore them"
     )

@@ -161,8 +161,8 @@ class ScoreReport:
     @property
     def problems(self) -> tuple[Unpaired, ...]:
         """Utterances with only a reference or only a hypothesis."""
-        missing = [Unpaired(id, "no hypothesis, so its words count as deleted") for id in self.missing]
-        extra = [Unpaired(id, "hypothesis without reference, so it is not scored") for id in self.extra]
+        missing = [Unpaired(id, "no hypothesis; all its words count as deleted") for id in self.missing]
+        extra = [Unpaired(id, "hypothesis without a reference; not scored") for id in self.extra]
         return (*missing, *extra)
 
     def speakers(self) -> tuple[SpeakerScore, ...]:
@@ -191,11 +191,11 @@ def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pa
     `MAX_COMPARISONS`.
     """
     if _GAP in reference or _GAP in hypothesis:
-        raise CorpusError(f"an empty word cannot be scored: {list(reference)} against {list(hypothesis)}")
+        raise CorpusError(f"an empty word cannot be scored: {list(reference)} and {list(hypothesis)}")
     if len(reference) * len(hypothesis) > MAX_COMPARISONS:
         raise CorpusError(
-            f"{len(reference)} words cannot be compared with {len(hypothesis)}; divide the recording into utterances, "
-            f"of at most {round(MAX_COMPARISONS**0.5)} words each"
+            f"{len(reference)} reference words and {len(hypothesis)} hypothesis words are too many to compare. Divide "
+            f"the recording into utterances of at most {round(MAX_COMPARISONS**0.5)} words"
         )
     return tuple((ref or None, hyp or None) for ref, hyp in align(reference, hypothesis, _GAP))
 
@@ -231,11 +231,11 @@ def score_utterances(
     speakers : speaker by utterance id (`utt2spk`); by default all belong to the speaker "all"
     """
     if not references:
-        raise CorpusError("there are no references to score against; at least one utterance is needed")
+        raise CorpusError("no references. Expected at least one utterance")
     utterances = []
     for id in sorted(references):
         if speakers is not None and id not in speakers:
-            raise CorpusError(f"utterance {id} has a reference but no speaker; list it in utt2spk")
+            raise CorpusError(f"utterance {id} has a reference but no speaker. Add it to utt2spk")
         speaker = "all" if speakers is None else speakers[id]
         try:
             pairs = align_words(references[id], hypotheses.get(id, ()))

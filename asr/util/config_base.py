@@ -38,7 +38,7 @@ class Settings(BaseModel):
         if not isinstance(values, dict):
             return values
         both = [(old, new) for old, new in cls.old_names.items() if old in values and new in values]
-        refuse(cls, values, ((old, f"{old} is the old name of {new}; give one of them") for old, new in both))
+        refuse(cls, values, ((old, f"{old} is the old name of {new}. Use only one of them") for old, new in both))
         return {name: _with_tuples(value) for name, value in cls.with_new_names(values).items()}
 
     @classmethod
@@ -91,7 +91,7 @@ def faults_in_value(value: Any, *, finite: bool = True) -> Iterator[tuple[str, s
         name, part = waiting.pop()
         fault = None
         if len(name) > DEEPEST:
-            yield name[0], f"has lists or tables inside each other, more than {DEEPEST} deep"
+            yield name[0], f"has lists or tables nested more than {DEEPEST} deep"
             return
         if isinstance(part, dict):
             waiting += [((*name, str(key)), inner) for key, inner in part.items()]
@@ -117,14 +117,14 @@ def fault_in_value(value: Any) -> str | None:
 def printable_name(name: str) -> str:
     """Return the name; ValueError if it is empty, very long or not printable."""
     if not name or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
-        raise ValueError(f"must be a name of at most {MAX_NAME_LENGTH} characters, all of which can be printed")
+        raise ValueError(f"must be a printable name of at most {MAX_NAME_LENGTH} characters")
     return name
 
 
 def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
     """Return the values; ValueError if two are written equally, because they name copies."""
     if len({f"{value:g}" for value in values}) < len(values):
-        raise ValueError("must be different from each other in their first six digits")
+        raise ValueError("must differ from each other in their first six digits")
     return values
 
 
@@ -167,7 +167,7 @@ def _phrase(name: str, problems: list[Any], table: type[Settings] | None) -> str
     """Describe the faults of one setting, which may have alternative types."""
     first, value = problems[0], problems[0]["input"]
     if first["type"] == "extra_forbidden":
-        return f"{name} is not known" if table is None else f"{name} is no setting{_meant(name.split('.'), table)}"
+        return f"{name} is not known" if table is None else f"{name} is not a setting{_meant(name.split('.'), table)}"
     if first["type"] == "missing":
         return f"{name} is missing"
     right = [_right(problem) for problem in problems]
@@ -218,10 +218,10 @@ def _right(problem: Mapping[str, Any]) -> str:
 
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "a truth value"),
+    (bool, "a boolean"),
     (str, "text"),
     (int, "a whole number"),
-    (float, "a number with a point"),
+    (float, "a number with a decimal point"),
     ((list, tuple), "a list"),
 )
 
@@ -237,11 +237,11 @@ _IN_QUOTES = {"int_type": r"[-+]?\d{1,18}", "float_type": r"[-+]?(\d{1,18}(\.\d*
 def _remedy(wanted: str, value: Any) -> str:
     """Return the notation of the value that was probably intended."""
     if isinstance(value, str) and re.fullmatch(_IN_QUOTES.get(wanted, "(?!)"), value, re.ASCII):
-        return "; write it without quotes"
+        return ". Write it without quotes"
     if wanted == "int_type" and isinstance(value, float) and value.is_integer() and abs(value) < MAX_INTEGER:
-        return f"; write {int(value)}"
+        return f". Write {int(value)}"
     if wanted == "tuple_type" and isinstance(value, int | float) and not isinstance(value, bool):
-        return f"; write [{_shown(value)}]"
+        return f". Write [{_shown(value)}]"
     return ""
 
 
@@ -255,7 +255,7 @@ def _meant(parts: list[str], table: type[Settings]) -> str:
         last = {other: other.rpartition(".")[2] for other in names}
         like = difflib.get_close_matches(name, set(last.values()), 1, 0.7)  # prefer the same name to a similar one
         near = [other for other in names if last[other] in like]
-    return f"; did you mean {' or '.join(near[:3])}?" if near else ""
+    return f". Did you mean {' or '.join(near[:3])}?" if near else ""
 
 
 def _setting_names(table: type[BaseModel], before: str = "") -> list[str]:

@@ -16,13 +16,13 @@ from asr.util.supervisor import RESUME
 
 # Reserve for reporting an out-of-memory error; only address space until written.
 _KEPT_BACK = mmap.mmap(-1, 16 << 20)
-_MEMORY = "give the process more, or fewer --jobs"
+_MEMORY = "Use more memory or fewer --jobs"
 _DISK = {
-    errno.ENOSPC: "free some space",
-    errno.EDQUOT: "free some space",
-    errno.EFBIG: "allow larger files (ulimit -f, or another file system)",
-    errno.EIO: "check the disk, or use another",
-    errno.EROFS: "give a place that can be written",
+    errno.ENOSPC: "Free some space",
+    errno.EDQUOT: "Free some space",
+    errno.EFBIG: "Allow larger files (ulimit -f, or another file system)",
+    errno.EIO: "Check the disk",
+    errno.EROFS: "Use a writable folder",
 }
 
 
@@ -31,13 +31,13 @@ def sentence_of(error: BaseException, *, resumable: bool = False) -> str | None:
 
     `resumable` adds how to resume a command that keeps finished stages.
     """
-    resume = f"; {RESUME}" if resumable else ""
+    resume = f". {RESUME}" if resumable else ""
     _KEPT_BACK.close()
     first = out_of_memory(error)
     if first is not None:
         said = printable(str(first).strip() or "an allocation failed", 300)
         _forget(error)
-        return f"out of memory: {said.rstrip('.')}; {_MEMORY}{resume}"
+        return f"out of memory: {said.rstrip('.')}. {_MEMORY}{resume}"
     if isinstance(error, OSError):
         return _of_the_system(error) + (resume if error.errno in _DISK else "")
     if isinstance(error, AsrError):
@@ -49,7 +49,7 @@ def sentence_of(error: BaseException, *, resumable: bool = False) -> str | None:
 
 def _of_the_system(error: OSError) -> str:
     what = printable(str(error) if error.filename is None else f"{error.filename}: {error.strerror}")
-    return f"{what}; {_DISK[error.errno]}" if error.errno in _DISK else what
+    return f"{what}. {_DISK[error.errno]}" if error.errno in _DISK else what
 
 
 def drop_unwritten_output() -> None:

@@ -21,8 +21,8 @@ def printable(text: str, limit: int = MAX_MESSAGE_LENGTH) -> str:
     Line ends become spaces; other characters that are not printable are escaped (`\x1b`); of a longer text the
     middle is left out.
 
-    >>> printable("file.txt:3: '\x1b[2J' is no\nnumber")
-    "file.txt:3: '\\x1b[2J' is no number"
+    >>> printable("file.txt:3: '\x1b[2J' is not\na number")
+    "file.txt:3: '\\x1b[2J' is not a number"
     """
     length, shown = len(text), text
     if length <= limit:
@@ -119,7 +119,7 @@ class DecodeError(AsrError):
     code = "not-decoded"
 
 
-MODEL_NEEDED = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+MODEL_NEEDED = "Expected a model file of `asr train` (model.safetensors in its work directory)"
 
 
 class ModelFormatError(AsrError):

@@ -37,8 +37,8 @@ def require_address_space() -> None:
     needed = _LOADED + _PER_THREAD * (min(n_threads, _MAX_THREADS) - 1)
     if limit != resource.RLIM_INFINITY and limit >> 20 < needed:
         raise MemoryError(
-            f"the limit of address space (ulimit -v) is {limit >> 20} MiB, and {needed} are needed only to load the "
-            f"libraries (OPENBLAS_NUM_THREADS={n_threads})"
+            f"the address space is limited to {limit >> 20} MiB (ulimit -v), but the libraries alone "
+            f"need {needed} MiB (OPENBLAS_NUM_THREADS={n_threads})"
         )
 
 

@@ -18,6 +18,6 @@ def resource(*parts: str) -> Path:
         if exists(path):
             return path
     raise CorpusError(
-        f"no shipped resource '{'/'.join(parts)}' in {package / 'data'} or {package.parent / 'data'}; "
-        "reinstall the package, or run from a complete clone"
+        f"Resource '{'/'.join(parts)}' is missing in {package / 'data'} and {package.parent / 'data'}. Install "
+        "the package again, or use a complete clone"
     )

@@ -24,7 +24,7 @@ _OWN_STATUSES = (0, 1, 2)  # exit statuses of a command
 _PATIENCE = 2.0  # seconds between SIGTERM and SIGKILL of the group
 _BLAS_BUFFER = 40 << 20  # bytes of address space
 _STARVING = 4  # checks, one per second
-RESUME = "finished stages are kept; run the same command to resume"
+RESUME = "Finished stages are kept. Run the same command to resume"
 
 
 def supervise(name: str, *, resumable: bool = False) -> None:
@@ -93,7 +93,7 @@ class _Watch:
     def __init__(self, child: int, name: str, resumable: bool) -> None:
         self._child = child
         self._name = name
-        self._resume = f"; {RESUME}" if resumable else ""
+        self._resume = f". {RESUME}" if resumable else ""
         self._asked: int | None = None
         self._short = 0
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -122,19 +122,19 @@ class _Watch:
             return code  # finished before the signal
         if self._asked is None and self._short >= _STARVING:
             self._say(
-                f"error: out of memory: of the {self._limit >> 20} MiB of address space that are allowed (ulimit -v) "
-                f"nothing is left; give the process more, or fewer --jobs{self._resume}"
+                f"error: out of memory: the limit of {self._limit >> 20} MiB of address space (ulimit -v) is "
+                f"reached. Use more memory or fewer --jobs{self._resume}"
             )
             return 1
         asked = -code if self._asked is None and -code in _ENDING else self._asked  # or a signal to the child only
         if asked is not None:
             self._say(f"interrupted{self._resume}")
             return 128 + asked
-        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended itself with status {code}"
+        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
         limit = resource.getrlimit(resource.RLIMIT_CPU)[0]
         why = "probably out of memory"
         if code == -signal.SIGXCPU or (code == -signal.SIGKILL and _cpu_seconds_of_children() >= limit - 1 >= 0):
-            why = f"the limit of {limit} s of processor time is reached (ulimit -t)"
+            why = f"the limit of {limit} s of CPU time is reached (ulimit -t)"
         self._say(f"error: the process {how}, {why}{self._resume}")
         return 1
 

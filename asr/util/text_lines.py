@@ -46,9 +46,7 @@ def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
         lines.pop()
     if max(map(len, lines), default=0) > MAX_LINE_LENGTH:
         number = next(number for number, line in enumerate(lines, 1) if len(line) > MAX_LINE_LENGTH)
-        raise error(
-            f"{path}, line {number}: has {len(lines[number - 1])} characters; a line may have {MAX_LINE_LENGTH}."
-        )
+        raise error(f"{path}, line {number}: {len(lines[number - 1])} characters. Expected at most {MAX_LINE_LENGTH}.")
     return lines
 
 
@@ -57,9 +55,9 @@ def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> byte
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):
-            raise error(f"{path} cannot be read: it is no file, but a folder, a pipe or a device.")
+            raise error(f"{path} is not a regular file, but a folder, a pipe or a device.")
         if status.st_size > largest:
-            raise error(f"{path} has more than {_size(largest)}; no file of its kind is as large.")
+            raise error(f"{path} is larger than {_size(largest)}, the limit for files of its type.")
         return Path(path).read_bytes()
     except (OSError, ValueError) as problem:
         raise error(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from problem
@@ -84,12 +82,12 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEX
         line = problem.object.count(b"\n", 0, problem.start) + 1
         value = problem.object[problem.start]
         raise error(
-            f"{path}, line {line}: the byte 0x{value:02x} is not UTF-8 text; convert the file first "
-            "(for instance iconv -f latin1 -t utf-8)."
+            f"{path}, line {line}: the byte 0x{value:02x} is not UTF-8 text. Convert the file first (for example: "
+            "iconv -f latin1 -t utf-8)."
         ) from problem
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise error(f"{path}, line {line}: holds a zero byte; a text file is needed.")
+        raise error(f"{path}, line {line}: contains a null byte. Expected a text file.")
     return _normalized(path, text) if log_changes else nfc(text)
 
 
@@ -133,15 +131,15 @@ def _unpacked(path: Path | str, content: bytes, error: type[AsrError], largest: 
             except zlib.error as problem:
                 raise error(f"{path} is a damaged gzip file: {problem}.") from problem
             if ended and not piece and not member.eof:
-                raise error(f"{path} is a damaged gzip file: it ends too early.")
+                raise error(f"{path} is a damaged gzip file: it is truncated.")
             waiting = member.unconsumed_tail
             pieces.append(piece)
             size += len(piece)
             limit = min(largest, max(_SMALL, _PACKING * position))
             if size > limit:
                 raise error(
-                    f"{path} would become more than {_size(limit)} when unpacked, which no text file of its size does; "
-                    "unpack it first if it is what you want."
+                    f"{path} has more than {_size(limit)} of text when decompressed, too much for its compressed "
+                    "size. Decompress it first if this is correct."
                 )
         found = _ZEROS.match(content, position - len(member.unused_data))  # padding of tapes
         assert found is not None

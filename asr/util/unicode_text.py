@@ -32,7 +32,7 @@ def fault_in_word(word: str) -> str | None:
     for character in word:
         if category(character) in ("Cc", "Cf", "Cs") and character not in _JOINERS:
             label = name(character, "control character").lower()
-            return f"holds U+{ord(character):04X} ({label}), which cannot be seen; remove it"
+            return f"contains U+{ord(character):04X} ({label}), an invisible character. Remove it"
     return None
 
 

@@ -44,21 +44,21 @@ from discriminants.parallel.workers import SerialWorkers  # noqa: E402
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, help="model file made by asr train")
+    parser.add_argument("--model", type=Path, help="model file of asr train")
     parser.add_argument("--data", type=Path, help="Kaldi data directory with transcripts")
-    parser.add_argument("--fit", type=Path, help="data directory to fit the confidences to")
-    parser.add_argument("--grammar", help="as of asr decode")
-    parser.add_argument("--root", type=Path, help="folder that relative paths start from")
+    parser.add_argument("--fit", type=Path, help="data directory to calibrate the confidences on")
+    parser.add_argument("--grammar", help="grammar, as in asr decode")
+    parser.add_argument("--root", type=Path, help="root folder of relative paths")
     parser.add_argument("--lattice-beam", type=float)
-    parser.add_argument("--pairs", type=Path, help="file that words' confidences are added to")
-    parser.add_argument("--pool", type=Path, help="such a file; nothing is recognized, and its figures are printed")
+    parser.add_argument("--pairs", type=Path, help="file to append the confidences of words to")
+    parser.add_argument("--pool", type=Path, help="file of confidences; prints its figures without recognition")
     given = parser.parse_args(arguments)
     if given.pool is not None:
         table = np.loadtxt(given.pool, ndmin=2)
         print(json.dumps({"pooled": figures(table[:, 0], table[:, 1] > 0).rounded()}))
         return
     if given.model is None or given.data is None:
-        parser.error("give --model and --data, or --pool")
+        parser.error("Expected --model and --data, or --pool")
     model = load_model(given.model)
     lexicon = recognizable(model)
     graph = compile_graph(lexicon, chosen_grammar(model, lexicon, given.grammar), model.hmm.topology)
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "utterances": len(found.lattices),
         "words": words,
         "WER": 100 * best / words,
-        "WER of least risk": 100 * least / words,
+        "WER of minimum risk": 100 * least / words,
         "oracle WER": 100 * oracle / words,
         "lattice beam": beam.width,
         "arcs a second": arcs / seconds,

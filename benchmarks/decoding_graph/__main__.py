@@ -39,16 +39,16 @@ Speech = tuple[dict[str, np.ndarray], dict[str, tuple[str, ...]], float]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, required=True, help="model file made by asr train")
+    parser.add_argument("--model", type=Path, required=True, help="model file of asr train")
     parser.add_argument("--data", type=Path, required=True, help="Kaldi data directory with transcripts")
-    parser.add_argument("--grammar", nargs="+", default=[None], help="as of asr decode")
-    parser.add_argument("--lexicon", type=Path, help="instead of the model's own")
+    parser.add_argument("--grammar", nargs="+", default=[None], help="grammar, as in asr decode")
+    parser.add_argument("--lexicon", type=Path, help="lexicon (default: the model's)")
     parser.add_argument("--beam", type=float, nargs="+")
     parser.add_argument("--max-active", type=int, nargs="+")
     parser.add_argument("--lm-scale", type=float)
     parser.add_argument("--insertion-penalty", type=float)
-    parser.add_argument("--utterances", type=int, help="at most so many, of all speakers")
-    parser.add_argument("--shared-only", action="store_true", help="leave the unshared graph out")
+    parser.add_argument("--utterances", type=int, help="maximum number of utterances, over all speakers")
+    parser.add_argument("--shared-only", action="store_true", help="skip the unshared graph")
     given = parser.parse_args(arguments)
     model = opened(given.model, given.lexicon)
     wanted = {"lm_scale": given.lm_scale, "insertion_penalty": given.insertion_penalty}

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (default: all)")
     parser.add_argument("--methods", nargs="+", choices=LABELS, default=list(LABELS), help="learners (default: all)")
     parser.add_argument("--threads", type=int, default=len(_cores()), help="BLAS threads (default: all cores)")
-    parser.add_argument("--quick", action="store_true", help="small parts, to see that everything works")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to test the command")
     parser.add_argument("--choose", action="store_true", help="choose the settings by cross-validation instead")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     found = parser.parse_args(arguments)
@@ -113,7 +113,7 @@ def _selection(progress: Progress, found: argparse.Namespace) -> list[report.Req
     progress.remove_task(task)
     progress.console.print(report.selection_table(sizes, row, found.threads))
     ratio = row["columns_seconds"] / row["gram_seconds"] if row["same"] else 0.0
-    text = "selection from products faster than modified Gram-Schmidt, the same centres"
+    text = "selection from products faster than modified Gram-Schmidt, the same centers"
     return [report.Requirement(text, ratio, 20, True, "x")]
 
 
@@ -164,7 +164,7 @@ def _fisher(progress: Progress, found: argparse.Namespace) -> list[report.Requir
             for penalty in ("identity", "kernel")
         ),
         report.Requirement(
-            "sparse greedy KFD as fast as OROLS at as many centres",
+            "sparse greedy KFD as fast as OROLS with the same number of centers",
             rows["greedy"]["orols_seconds"] / rows["greedy"]["greedy_seconds"],
             1,
             True,

@@ -19,6 +19,6 @@ def run_child(task: str, arguments: dict[str, Any], threads: int) -> dict[str, A
     command = [sys.executable, "-m", "benchmarks.learners", "--child", task, json.dumps(arguments)]
     done = subprocess.run(command, env={**os.environ, **counts}, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{task} {arguments} ended with {done.returncode}:\n{done.stderr[-4000:]}")
+        raise RuntimeError(f"{task} {arguments} exited with {done.returncode}:\n{done.stderr[-4000:]}")
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer

@@ -43,7 +43,7 @@ def load(folder: Path, name: str) -> Split:
 
 
 def clusters(n_samples: int, n_features: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw three overlapping Gaussian clusters per class, float32, with the same centres for all seeds, and class
+    """Draw three overlapping Gaussian clusters per class, float32, with the same centers for all seeds, and class
     numbers.
     """
     centers = np.random.default_rng(0).standard_normal((n_classes, 3, n_features), dtype=np.float32)

@@ -18,7 +18,7 @@ from discriminants import KRLSClassifier, NPDClassifier, OROLSClassifier
 _CACHE_MEGABYTES = 1000  # cache of kernel rows of SVC, five times its default
 _SMALL = {"n_centers": 100, "n_candidates": 200, "max_centers": 100, "n_components": 100, "n_columns": 200, "atoms": 40}
 
-# All centres, and the largest output decides, as with the peers.
+# All centers, and the largest output decides, as with the peers.
 _SELECTING: Mapping[str, Any] = {"criterion": None, "posterior": "gaussian", "random_state": 0}
 
 

@@ -64,7 +64,7 @@ def learner_requirements(name: str, rows: dict[str, Row]) -> list[Requirement]:
         return []
     ours, svc = rows["orols"], rows["svc"]
     found = [
-        Requirement(f"{name}, test error of OROLS beside SVC's", ours["error"], svc["error"], False, " %"),
+        Requirement(f"{name}, test errors of OROLS and SVC", ours["error"], svc["error"], False, " %"),
         Requirement(
             f"{name}, OROLS predicts faster than SVC", svc["predict_seconds"] / ours["predict_seconds"], 10, True, "x"
         ),
@@ -86,7 +86,7 @@ def selection_table(sizes: dict[str, int], row: Row, threads: int) -> Table:
     table.add_column("Gram-Schmidt / form", justify="right")
     for label, key in (("products of columns (kernel, K'K, selection)", "gram"), ("modified Gram-Schmidt", "columns")):
         table.add_row(label, f"{row[f'{key}_seconds']:.2f}", f"{row['columns_seconds'] / row[f'{key}_seconds']:.1f}")
-    table.caption = "the same centres in the same order" if row["same"] else "the centres DIFFER"
+    table.caption = "the same centers in the same order" if row["same"] else "the centers DIFFER"
     return table
 
 
@@ -122,7 +122,7 @@ def memory_table(rows: dict[str, Row]) -> Table:
     """Return peak memory of whole processes, interpreter and libraries included."""
     table = Table(title="Peak memory of the whole process")
     table.add_column("task")
-    for column in ("centres", "seconds", "peak MB", "limit MB"):
+    for column in ("centers", "seconds", "peak MB", "limit MB"):
         table.add_column(column, justify="right")
     table.add_column("")
     for label, row in rows.items():
@@ -134,7 +134,9 @@ def memory_table(rows: dict[str, Row]) -> Table:
 
 def print_requirements(console: Console, requirements: list[Requirement], *, quick: bool) -> None:
     """Print the last lines of a run."""
-    console.print("\nQuick run: small sizes, the figures say nothing." if quick else "\nRequired and reached:")
+    console.print(
+        "\nQuick run with small sizes. These figures are not results." if quick else "\nRequired and reached:"
+    )
     for requirement in requirements:
         console.print(
             requirement.line(), style="green" if requirement.reached else "red", highlight=False, soft_wrap=True

@@ -4,7 +4,7 @@ Widths, penalties and C have the least cross-validated error on the training sam
 12,000 samples for SVC and KernelRidge on sets above 18,000) over the grids of `choice.grid`. This holds for SVC, OROLS
 and NPD on all sets, KRLS on all except letter, and Nystroem on a9a. The other methods use the width of SVC or OROLS.
 `python -m benchmarks.learners --choose --data-dir DIR` runs the search for all and prints the errors. The numbers of
-centres, components and atoms are set by hand. For OROLS on letter, several numbers were compared by test error, because
+centers, components and atoms are set by hand. For OROLS on letter, several numbers were compared by test error, because
 it must not exceed that of SVC.
 """
 

@@ -53,7 +53,7 @@ def learner(data_dir: str, data: str, method: str, sizes: list[int] | None) -> d
 
 
 def selection(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
-    """Select the same centres by products of columns and by modified Gram-Schmidt over the columns."""
+    """Select the same centers by products of columns and by modified Gram-Schmidt over the columns."""
     X, codes = clusters(n_samples, 40, 10, seed=1)
     X = X.astype(np.float64)
     targets = np.where(codes[:, None] == np.arange(10), 1.0, -1.0)
@@ -127,7 +127,7 @@ def descent_memory(n_samples: int) -> dict[str, Any]:
 
 
 def greedy(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
-    """Fit sparse greedy KFD and OROLS with equal numbers of centres and candidates, ten classes, 40 features."""
+    """Fit sparse greedy KFD and OROLS with equal numbers of centers and candidates, ten classes, 40 features."""
     X, y = clusters(n_samples, 40, 10, seed=6)
     common: dict[str, Any] = {"n_candidates": n_candidates, "tol": 0.0, "random_state": 0}
     found: dict[str, Any] = {}

@@ -60,20 +60,20 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data-dir", type=Path, required=True, help="holds fsdd, speechocean762 and noise_esc10")
-    parser.add_argument("--work-dir", type=Path, required=True, help="where audio, models and stages are kept")
+    parser.add_argument("--data-dir", type=Path, required=True, help="folder with fsdd, speechocean762 and noise_esc10")
+    parser.add_argument("--work-dir", type=Path, required=True, help="folder for audio, models and stages")
     parser.add_argument("--corpora", nargs="+", choices=("fsdd", "speechocean"), default=["fsdd", "speechocean"])
     parser.add_argument(
         "--starts", nargs="+", choices=("auto", "changes", "pauses", "equal"), default=["equal", "auto"]
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="of strings, padding and noise")
     parser.add_argument("--folds", type=int, default=6, help="speakers of fsdd that are left out in turn")
-    parser.add_argument("--share", type=float, default=1.0, help="part of the recordings that is used")
+    parser.add_argument("--share", type=float, default=1.0, help="fraction of the recordings to use")
     parser.add_argument(
         "--speech-level",
         type=float,
-        help="bring the recordings to this mean power, dB of full scale; two speakers of fsdd are so quiet that the "
-        "noise is louder than they (default: as recorded)",
+        help="mean power of the recordings in dB of full scale; two speakers of fsdd are quieter than the noise "
+        "(default: as recorded)",
     )
     parser.add_argument("--hybrid", action="store_true", help="hybrids too")
     parser.add_argument("--jobs", type=int, default=1)

@@ -42,11 +42,13 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data-dir", type=Path, required=True, help="holds fsdd, an4, speechocean762, noise_esc10")
-    parser.add_argument("--work-dir", type=Path, required=True, help="where corpora, models and results are kept")
+    parser.add_argument(
+        "--data-dir", type=Path, required=True, help="folder with fsdd, an4, speechocean762, noise_esc10"
+    )
+    parser.add_argument("--work-dir", type=Path, required=True, help="folder for corpora, models and results")
     parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=list(CORPORA))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2, 3])
-    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side, each on one core")
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel trainings, each on one core")
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     for name in found.corpora:

@@ -1,4 +1,4 @@
-"""Selection and logistic fit at the size of a speech corpus: time and memory by frames and centres. Local processes and
+"""Selection and logistic fit at the size of a speech corpus: time and memory by frames and centers. Local processes and
 a cluster of two workers are compared with scikit-learn.
 
 `python -m benchmarks.training_scale` synthesises frames of 40 features and 144 overlapping states on disk, fits
@@ -40,12 +40,12 @@ def main() -> None:
     parser.add_argument("--centers", type=int, default=2000)
     parser.add_argument("--candidates", type=int, default=4000)
     parser.add_argument("--passes", type=int, default=8)
-    parser.add_argument("--jobs", type=int, default=2, help="processes of this machine")
-    parser.add_argument("--cluster-workers", type=int, default=2, help="dask workers; 0 leaves the cluster out")
-    parser.add_argument("--peer-frames", type=int, default=20_000, help="frames of the peer; 0 leaves it out")
-    parser.add_argument("--largest-only", action="store_true", help="no table against frames and centres")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes on this machine")
+    parser.add_argument("--cluster-workers", type=int, default=2, help="number of dask workers; 0 to skip the cluster")
+    parser.add_argument("--peer-frames", type=int, default=20_000, help="number of frames of the peer; 0 to skip it")
+    parser.add_argument("--largest-only", action="store_true", help="skip the table of frames and centers")
     parser.add_argument("--quick", action="store_true", help="50,000 frames and 500 of 1000 candidates")
-    parser.add_argument("--work-dir", type=Path, help="where frames and models are written; default a temporary folder")
+    parser.add_argument("--work-dir", type=Path, help="folder for frames and models (default: a temporary folder)")
     options = parser.parse_args()
     if options.quick:
         options.frames, options.centers, options.candidates, options.peer_frames = 50_000, 500, 1000, 10_000
@@ -111,7 +111,7 @@ def _measured(task: str, arguments: Row, more_processes: list[int] | None = None
     ):
         output, _ = process.communicate()
     if process.returncode:
-        raise RuntimeError(f"{task} {arguments} ended with {process.returncode}")
+        raise RuntimeError(f"{task} {arguments} exited with {process.returncode}")
     answer: Row = json.loads(output.splitlines()[-1])
     memory = {"peak_bytes": tree.peak_bytes, "peak_private_bytes": tree.peak_private_bytes}
     return answer | memory | {"cpu_seconds": tree.cpu_seconds}
@@ -130,7 +130,7 @@ def _differences(folder: Path, frames: str) -> dict[str, float]:
 
 def _line(row: Row) -> str:
     return (
-        f"{row['n_frames']:,} frames, {row['n_centers']} centres: {row['seconds']:.0f} s ({row['cpu_seconds']:.0f} s "
+        f"{row['n_frames']:,} frames, {row['n_centers']} centers: {row['seconds']:.0f} s ({row['cpu_seconds']:.0f} s "
         f"of processors), {row['peak_bytes'] / 1e6:,.0f} MB, accuracy {row['accuracy']:.3f}, cross-entropy "
         f"{row['cross_entropy']:.3f}"
     )
@@ -138,8 +138,8 @@ def _line(row: Row) -> str:
 
 def _table(rows: list[Row], jobs: int) -> Table:
     table = Table(title=f"{STATES} states, {FEATURES} features, float32, {jobs} processes of one BLAS thread")
-    columns = ("frames", "candidates", "centres", "selection s", "weights s", "together s", "CPU s", "CPU µs / frame")
-    for column in (*columns, "memory MB", "of that no file's", "accuracy", "cross-entropy"):
+    columns = ("frames", "candidates", "centers", "selection s", "weights s", "together s", "CPU s", "CPU µs / frame")
+    for column in (*columns, "memory MB", "not from files", "accuracy", "cross-entropy"):
         table.add_column(column, justify="right")
     for row in sorted(rows, key=lambda row: (row["n_centers"], row["n_frames"])):
         table.add_row(

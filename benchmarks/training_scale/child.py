@@ -51,7 +51,7 @@ def fit(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def peer(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Fit scikit-learn's Nystroem features of as many random centres and one-vs-rest logistic regression by stochastic
+    """Fit scikit-learn's Nystroem features of as many random centers and one-vs-rest logistic regression by stochastic
     descent, with the same number of passes, in chunks that limit memory.
     """
     from sklearn.kernel_approximation import Nystroem

@@ -45,10 +45,10 @@ ROWS = (
     Row("base"),
     Row("squared loss", {"classifier": "orols"}, {"n_centers": 1000, "n_candidates": 2000}),
     Row("multinomial loss", parameters={"loss": "multinomial"}),
-    Row("random centres", parameters={"selection": "random"}),
-    Row("500 centres", parameters={"n_centers": 500, "n_candidates": 1000}),
-    Row("2000 centres", parameters={"n_centers": 2000, "n_candidates": 4000}),
-    Row("4000 centres", parameters={"n_centers": 4000, "n_candidates": 8000}),
+    Row("random centers", parameters={"selection": "random"}),
+    Row("500 centers", parameters={"n_centers": 500, "n_candidates": 1000}),
+    Row("2000 centers", parameters={"n_centers": 2000, "n_candidates": 4000}),
+    Row("4000 centers", parameters={"n_centers": 4000, "n_candidates": 8000}),
     Row("8 passes", parameters={"max_iter": 8}),
     Row("width 6", parameters={"sigma": 6.0}),
     Row("width 13", parameters={"sigma": 13.0}),
@@ -75,22 +75,22 @@ ROWS = (
     Row("perceptron (512), 4 passes", {"classifier": "mlp"}, {**PERCEPTRON, "max_iter": 4}),
     Row("perceptron (512), 8 passes", {"classifier": "mlp"}, {**PERCEPTRON, "max_iter": 8}),
     Row(
-        "2000 centres, warps 0.92, 1.08",
+        "2000 centers, warps 0.92, 1.08",
         {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
     ),
     Row(
-        "2000 centres, warps, 32 Gaussians",
+        "2000 centers, warps, 32 Gaussians",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
     ),
     Row(
-        "4000 centres, warps 0.92, 1.08",
+        "4000 centers, warps 0.92, 1.08",
         {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 4000, "n_candidates": 8000},
     ),
     Row(
-        "4000 centres, warps, 32 Gaussians",
+        "4000 centers, warps, 32 Gaussians",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 4000, "n_candidates": 8000},
     ),
@@ -100,42 +100,42 @@ ROWS = (
         {**PERCEPTRON, "max_iter": 8},
     ),
     Row(
-        "2000 centres, warps, multinomial",
+        "2000 centers, warps, multinomial",
         {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000, "loss": "multinomial"},
     ),
     Row(
-        "2000 centres, warps, two averaged",
+        "2000 centers, warps, two averaged",
         {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         average=2,
     ),
     *(Row(f"{n} tied states", tied_states=n, searches=OF_TIED_STATES) for n in (200, 300, 400, 600)),
     Row(
-        "300 tied states, 2000 centres, warps",
+        "300 tied states, 2000 centers, warps",
         {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         searches=OF_TIED_STATES,
     ),
     Row(
-        "300 tied states, 2000 centres, warps, 32 Gaussians",
+        "300 tied states, 2000 centers, warps, 32 Gaussians",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         searches=OF_TIED_STATES,
     ),
     Row("maps of speakers", speakers=MAPPED),
-    Row("vocal-tract lengths of speakers", speakers=WARPED),
+    Row("VTLN of speakers", speakers=WARPED),
     Row(
-        "2000 centres, warps, 32 Gaussians, maps of speakers",
+        "2000 centers, warps, 32 Gaussians, speaker transforms",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         speakers=MAPPED,
     ),
-    Row("300 tied states, maps of speakers", tied_states=300, speakers=MAPPED, searches=OF_TIED_STATES),
+    Row("300 tied states, speaker transforms", tied_states=300, speakers=MAPPED, searches=OF_TIED_STATES),
     Row(
-        "300 tied states, 2000 centres, warps, maps of speakers",
+        "300 tied states, 2000 centers, warps, speaker transforms",
         {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
@@ -143,7 +143,7 @@ ROWS = (
         searches=OF_TIED_STATES,
     ),
     Row(
-        "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers",
+        "300 tied states, 2000 centers, warps, 32 Gaussians, speaker transforms",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
@@ -151,7 +151,7 @@ ROWS = (
         searches=OF_TIED_STATES,
     ),
     Row(
-        "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, copies alone",
+        "300 tied states, 2000 centers, warps, 32 Gaussians, speaker transforms, copies alone",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32, "augment_as_unadapted": True},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
@@ -160,7 +160,7 @@ ROWS = (
     ),
     Row("sequences", {"smbr_epochs": 2}),
     Row(
-        "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, sequences",
+        "300 tied states, 2000 centers, warps, 32 Gaussians, speaker transforms, sequences",
         {"vtlp_warps": (0.92, 1.08), "mixtures": 32, "smbr_epochs": 2},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
@@ -187,7 +187,9 @@ def main() -> None:
 
 
 def _add_folds(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--folds", type=int, nargs="+", choices=range(5), help="these alone of the five (default: all)")
+    group.add_argument(
+        "--folds", type=int, nargs="+", choices=range(5), help="only these of the five tables (default: all)"
+    )
 
 
 if __name__ == "__main__":

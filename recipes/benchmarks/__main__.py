@@ -38,13 +38,17 @@ log = logging.getLogger(__name__)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the recipe."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path, required=True, help="folder of the benchmark sets")
+    parser.add_argument("--data-dir", type=Path, required=True, help="folder of the benchmark data sets")
     parser.add_argument("--work-dir", type=Path, required=True, help="where results.json goes")
-    parser.add_argument("--table", choices=list(TABLES), help="one table only (default: all)")
-    parser.add_argument("--data", nargs="+", metavar="NAME", help="these data sets only (default: all)")
-    parser.add_argument("--resume", action="store_true", help="leave alone the data sets that the work directory holds")
-    parser.add_argument("--quick", action="store_true", help="small parts and grids, to see that everything works")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--table", choices=list(TABLES), help="only this table (default: all)")
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="only these data sets (default: all)")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the results of data sets that are already in the work directory"
+    )
+    parser.add_argument("--quick", action="store_true", help="small data sets and grids, to test the command")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="number of processes (default: all cores)"
+    )
     found = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
 
@@ -73,18 +77,20 @@ def _wanted(tables: Sequence[Table], names: Sequence[str] | None) -> list[tuple[
     known = [name for table in tables for name in table.data]
     for name in names or ():
         if name not in known:
-            raise ConfigError(f"--data {name}: no such data set in the tables asked for; there are {', '.join(known)}")
+            raise ConfigError(
+                f"--data {name}: not a data set of the requested tables. Expected one of {', '.join(known)}"
+            )
     return [(table, name) for table in tables for name in table.data if not names or name in names]
 
 
 def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
     """Check for missing files before the long run."""
     if not is_dir(folder):
-        raise CorpusError(f"--data-dir {folder} is not a folder; it is to hold the benchmark sets")
+        raise CorpusError(f"--data-dir {folder} is not a folder. Expected the folder of the benchmark data sets")
     paths = [table.path(folder, name) for table, name in wanted]
     missing = [path for path in paths if path is not None and not is_file(path)]
     if missing:
-        raise CorpusError(f"missing in the folder of the benchmark sets: {', '.join(map(str, missing))}")
+        raise CorpusError(f"files missing in the folder of the benchmark data sets: {', '.join(map(str, missing))}")
 
 
 def check_kept(files: ResultFiles, work_dir: Path) -> None:
@@ -95,7 +101,9 @@ def check_kept(files: ResultFiles, work_dir: Path) -> None:
             table.data.index(row["data"]), table.methods.index(row["method"])
         sheets(TABLES, files.rows, files.settings)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise RunError(f"{work_dir}: results.json and settings.json are not of this recipe; choose another") from error
+        raise RunError(
+            f"{work_dir}: results.json and settings.json are not of this recipe. Use another work directory"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -35,16 +35,16 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
         value is not finite or exceeds `MAX_VALUE`.
     """
     if not is_file(path):
-        raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
+        raise CorpusError(f"{path} does not exist. Expected the folder of the benchmark data sets as --data-dir")
     try:
         with zipfile.ZipFile(path) as archive:
             present = set(archive.namelist())
             missing = [name for name in names if f"{name}.npy" not in present]
             if missing:
-                raise CorpusError(f"{path}: has no array {missing[0]!r}; {', '.join(names)} are needed")
+                raise CorpusError(f"{path}: array {missing[0]!r} is missing. Expected {', '.join(names)}")
             arrays = [_array(archive, f"{name}.npy") for name in names]
     except _DAMAGED as error:
-        raise CorpusError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
+        raise CorpusError(f"{path} is not a complete .npz file of plain arrays ({error})") from error
     for name, array in zip(names, arrays, strict=True):
         if array.dtype.kind not in "iuf" or not (np.abs(array.astype(np.float64)) <= MAX_VALUE).all():
             raise CorpusError(f"{path}: array {name!r} has values that are not finite numbers")
@@ -56,15 +56,15 @@ def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
     with archive.open(member) as file:
         version = npy.read_magic(file)
         if version not in ((1, 0), (2, 0)):
-            raise ValueError(f"{member} is of version {version}")
+            raise ValueError(f"{member} has version {version}")
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran_order, dtype = read_header(file)
         n_bytes = math.prod(shape) * dtype.itemsize
         if dtype.hasobject or min(shape, default=0) < 0:
-            raise ValueError(f"{member} holds {dtype} of shape {shape}")
+            raise ValueError(f"{member} has {dtype} of shape {shape}")
         if n_bytes > MAX_ARRAY:
-            raise ValueError(f"{member} is to have {n_bytes} bytes; {MAX_ARRAY} are the most")
+            raise ValueError(f"{member} has {n_bytes} bytes. Expected at most {MAX_ARRAY}")
         content = file.read(n_bytes + 1)
     if len(content) != n_bytes:
-        raise ValueError(f"{member} does not have the {n_bytes} bytes that its header says")
+        raise ValueError(f"{member} does not have the {n_bytes} bytes of its header")
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")

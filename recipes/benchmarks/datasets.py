@@ -17,14 +17,16 @@ def two_class_problem(path: Path) -> Problem:
     x, y, train, test = read_arrays(path, ("x", "y", "train", "test"))
     check_samples(path, "x", x, "y", y)
     if set(np.unique(y).tolist()) != {-1, 1}:
-        raise CorpusError(f"{path}: y has the values {np.unique(y).tolist()[:5]}; -1 and 1 are needed")
+        raise CorpusError(f"{path}: y has the values {np.unique(y).tolist()[:5]}. Expected -1 and 1")
     for name, rows in (("train", train), ("test", test)):
         good = rows.ndim == 2 and rows.shape[0] == train.shape[0] and rows.dtype.kind in "iu"
         if not good or not rows.size or rows.min() < 0 or rows.max() >= x.shape[0]:
-            raise CorpusError(f"{path}: {name!r} is to hold row numbers of x below {x.shape[0]}, one line a partition")
+            raise CorpusError(
+                f"{path}: {name!r} is not valid. Expected row numbers of x below {x.shape[0]}, one line per partition"
+            )
     for number, (a, b) in enumerate(zip(train, test, strict=True)):
         if np.intersect1d(a, b).size:
-            raise CorpusError(f"{path}: partition {number} tests on samples that it trains on")
+            raise CorpusError(f"{path}: partition {number} has samples in both training and test parts")
     partitions = tuple(Partition(a.astype(np.intp), b.astype(np.intp)) for a, b in zip(train, test, strict=True))
     return Problem(x.astype(np.float64), (y == 1).astype(np.intp), partitions)
 
@@ -41,9 +43,9 @@ def multi_class_problem(path: Path) -> Problem:
         raise CorpusError(f"{path}: x_train has {x_train.shape[1]} features, x_test {x_test.shape[1]}")
     classes = np.unique(y_train)
     if not np.isin(y_test, classes).all():
-        raise CorpusError(f"{path}: y_test has classes that y_train lacks")
+        raise CorpusError(f"{path}: y_test has classes that are missing in y_train")
     if len(classes) < 2:
-        raise CorpusError(f"{path}: y_train has one class only; at least two are needed")
+        raise CorpusError(f"{path}: y_train has only one class. Expected at least two")
     low, high = float(x_train.min()), float(x_train.max())
     if low == high:
         raise CorpusError(f"{path}: all values of x_train are {low}")
@@ -62,7 +64,7 @@ def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int)
     x, y = read_arrays(path, ("x", "y"))
     check_samples(path, "x", x, "y", y)
     if x.shape[0] < n_train + n_test:
-        raise CorpusError(f"{path}: has {x.shape[0]} samples; {n_train} + {n_test} are needed")
+        raise CorpusError(f"{path}: {x.shape[0]} samples. Expected {n_train} + {n_test}")
     X = x.astype(np.float64)
     for column in X.T:
         values = np.unique(column)
@@ -70,7 +72,7 @@ def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int)
             column -= column.mean()
             deviation = column.std()
             if not deviation > np.finfo(np.float64).tiny:
-                raise CorpusError(f"{path}: a column of x varies by less than numbers can tell; leave it out")
+                raise CorpusError(f"{path}: a column of x is almost constant. Remove it")
             column /= deviation
     return Problem(X, y.astype(np.float64), random_partitions(X.shape[0], n_train, n_test, n_partitions))
 
@@ -86,6 +88,5 @@ def check_samples(path: Path, x_name: str, x: np.ndarray, y_name: str, y: np.nda
     """Check that there is one row of features per target."""
     if x.ndim != 2 or y.ndim != 1 or x.shape[0] != y.shape[0] or not x.size:
         raise CorpusError(
-            f"{path}: {x_name} has shape {x.shape} and {y_name} {y.shape}; "
-            "(samples, features) and (samples,) are needed"
+            f"{path}: {x_name} has shape {x.shape} and {y_name} {y.shape}. Expected (samples, features) and (samples,)"
         )

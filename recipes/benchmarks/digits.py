@@ -25,7 +25,7 @@ _CACHE_MB = 500
 
 
 class InvariantDigits(ClassifierMixin, BaseEstimator):
-    """`InvariantKFDClassifier` with every sample as a centre, trained on the images and transformed copies of them."""
+    """`InvariantKFDClassifier` with every sample as a center, trained on the images and transformed copies of them."""
 
     def __init__(
         self,
@@ -184,20 +184,29 @@ TABLE = Table(
     file="{}.npz",
     methods=("greedy", "descent", "invariant", "svm", "svm-virtual"),
     notes=(
-        "Test error on the given test set of 2007 digits; in brackets the kernel evaluations of a prediction in % of "
-        "the 7291 training samples, over all classes together.",
-        f"Images are smoothed by a Gaussian of {SMOOTHING} pixels, as Schoelkopf (1997), whom the source compares "
-        "with, has them; the source does not say. Without it the exact discriminant makes 4.4 to 4.5 %.",
-        f"Greedy: a dictionary for each class of at most {FULL.n_greedy} centres, the best of all samples in every "
-        "step (the source: the best of 59), penalty on the norm, tolerance 10^-3. By descent: penalty on the norm, to "
-        "one significant figure. Invariant: every sample is a centre, and copies of all of them, shifted, turned, made "
-        "thicker, both ways, are samples too. SVM with virtual samples: its support vectors and the same copies of "
-        "them.",
-        "Width, regularization, the weight of the copies and the size of the transformations by five-fold "
-        f"cross-validation on {FULL.n_choice} training samples, of the invariant one on {FULL.n_invariant}; the source "
-        "gives the least test error over its grid. The greedy discriminant takes the least squared error of the "
-        "outputs held out, the invariant one the fewest errors averaged with those of the settings beside it in the "
-        "grid, the others the fewest errors.",
+        (
+            "Test error on the given test set of 2007 digits. In brackets: kernel evaluations per prediction, in % "
+            "of the 7291 training samples, over all classes together."
+        ),
+        (
+            f"Images are smoothed by a Gaussian of {SMOOTHING} pixels, as in Schoelkopf (1997), the reference of the "
+            "source; the source does not mention smoothing. Without it, the exact discriminant has 4.4 to 4.5 % "
+            "errors."
+        ),
+        (
+            f"Greedy: one dictionary of at most {FULL.n_greedy} centers per class, the best of all samples in every "
+            "step (source: the best of 59), penalty on the norm, tolerance 10^-3. By descent: penalty on the norm, "
+            "to one significant figure. Invariant: every sample is a center, and shifted, rotated and thickened "
+            "copies of all samples, in both directions, are samples too. SVM with virtual samples: its support "
+            "vectors and the same copies of them."
+        ),
+        (
+            "Width, regularization, weight of the copies and size of the transformations: five-fold cross-validation "
+            f"on {FULL.n_choice} training samples ({FULL.n_invariant} for the invariant discriminant). The source "
+            "gives the smallest test error over its grid. The greedy discriminant minimizes the squared error of the "
+            "held-out outputs. The invariant one minimizes the errors averaged over neighboring settings of the "
+            "grid, the others the errors."
+        ),
     ),
     study=open_study,
 )

@@ -81,18 +81,23 @@ TABLE = Table(
     file=PARTITIONS.file,
     methods=("kfd", "skfd", "lskfd", "svm"),
     notes=(
-        "Mean test error and standard deviation over the partitions of each set (100; 20 of image and splice), data "
-        "as they are; the source's deviation is ten times that of the mean which it prints. In brackets the kernel "
-        "evaluations of a prediction in % of the training samples. The source has ten of the sets.",
-        "KFD: the penalty mu alpha'alpha, SKFD and LSKFD: C sum |alpha|, with squared and absolute slacks; all with "
-        "the threshold of a one-dimensional soft-margin machine, of KFD on leave-one-out outputs, of the others on "
-        "those of the training samples; of LSKFD the mean output of either class is its target. Width and mu or C, of "
-        "the SVM width and C, have the least total error in five-fold cross-validation over the first five training "
-        f"partitions (of image and splice the first {LARGE_CHOICE}, with every second C of SKFD and LSKFD); of the "
-        "discriminants' settings it is averaged with that of those beside them in the grid, which suits the SVM less. "
-        f"Of sets with at most {SMALL} training samples the folds are drawn {REPEATS} times. The source takes the "
-        "median of the five choices.",
-        "Most partitions are not the original ones, which can no longer be had in full.",
+        (
+            "Mean test error and standard deviation over the partitions of each set (100; 20 for image and splice), "
+            "data unchanged. The standard deviation of the source is ten times its printed deviation of the mean. In "
+            "brackets: kernel evaluations per prediction, in % of the training samples. The source has ten of the "
+            "sets."
+        ),
+        (
+            "Penalties: mu alpha'alpha for KFD, C sum |alpha| for SKFD (squared slacks) and LSKFD (absolute slacks). "
+            "Thresholds: a one-dimensional soft-margin machine, on leave-one-out outputs for KFD and on training "
+            "outputs for the others. In LSKFD the mean output of each class is its target. Width and mu or C (SVM: "
+            "width and C) minimize the total error of five-fold cross-validation on the first five training "
+            f"partitions (image and splice: the first {LARGE_CHOICE}, with every second C of SKFD and LSKFD). The "
+            "errors of the discriminants, but not of the SVM, are averaged over neighboring settings of the grid. "
+            f"Sets with at most {SMALL} training samples use {REPEATS} random divisions into folds. The source uses "
+            "the median of the five choices."
+        ),
+        "Most partitions are new; only some of the original ones are still available.",
     ),
     study=open_study,
 )

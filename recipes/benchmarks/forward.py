@@ -14,7 +14,7 @@ _THRESHOLDS = (0.3, 0.1, 0.03, 0.01)
 def npd_search(
     learner: Any, sigmas: Sequence[float], epsilons: Sequence[float], max_centers: int, **options: Any
 ) -> Search:
-    """Search NPD: width, epsilon on the diagonal, number of centres."""
+    """Search NPD: width, epsilon on the diagonal, number of centers."""
     estimator = learner(random_state=SEED, criterion=None, **options)
     return Search("npd", estimator, grid(sigma=sigmas, epsilon=epsilons), tuple(sizes_up_to(max_centers)))
 
@@ -22,13 +22,13 @@ def npd_search(
 def penalised_npd_search(
     learner: Any, sigmas: Sequence[float], penalties: Sequence[float], sizes: Sequence[int], **options: Any
 ) -> Search:
-    """Search NPD: width, penalty on the norm, number of centres."""
+    """Search NPD: width, penalty on the norm, number of centers."""
     estimator = learner(random_state=SEED, criterion=None, **options)
     return Search("npd", estimator, grid(sigma=sigmas, norm_penalty=penalties), tuple(sizes))
 
 
 def ols_search(learner: Any, sigmas: Sequence[float], max_centers: int, **options: Any) -> Search:
-    """Search OLS: width and number of centres."""
+    """Search OLS: width and number of centers."""
     estimator = learner(random_state=SEED, criterion=None, **options)
     return Search("ols", estimator, grid(sigma=sigmas), tuple(sizes_up_to(max_centers)))
 
@@ -42,7 +42,7 @@ def orols_search(
     reestimations: Sequence[str] = ("gcv",),
     **options: Any,
 ) -> Search:
-    """Search OROLS: width, epsilon, re-estimation of lambda, and number of centres."""
+    """Search OROLS: width, epsilon, re-estimation of lambda, and number of centers."""
     estimator = learner(random_state=SEED, criterion=None, **(_OROLS_END | options))
     settings = grid(sigma=sigmas, epsilon=epsilons, reestimation=reestimations)
     return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))
@@ -57,7 +57,7 @@ def penalised_orols_search(
     reestimations: Sequence[str],
     **options: Any,
 ) -> Search:
-    """Search OROLS: width, penalty on the norm, re-estimation of lambda, and number of centres."""
+    """Search OROLS: width, penalty on the norm, re-estimation of lambda, and number of centers."""
     estimator = learner(random_state=SEED, criterion=None, **(_OROLS_END | options))
     settings = grid(sigma=sigmas, norm_penalty=penalties, reestimation=reestimations)
     return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))

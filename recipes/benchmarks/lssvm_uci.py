@@ -98,7 +98,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     if grids.most is not None:
         n_train, n_test = min(n_train, grids.most), min(n_test, grids.most)
     if X.shape[0] < n_train + n_test:
-        raise CorpusError(f"{path}: has {X.shape[0]} samples; {n_train} + {n_test} are needed")
+        raise CorpusError(f"{path}: {X.shape[0]} samples. Expected {n_train} + {n_test}")
     n_draws = 1 if n_train > ITERATED else grids.n_draws
     problem = Problem(X, y, random_partitions(X.shape[0], n_train, n_test, n_draws))
     folds = PartFolds(grids.folds if n_train <= LARGE else LARGE_FOLDS, CHOICE_SAMPLES)
@@ -129,18 +129,24 @@ TABLE = Table(
     file={name: f"lssvm/{name}.npz" for name in SIZES if name not in MADE_HERE} | {"usp": "usps.npz"},
     methods=("lssvm", "svm"),
     notes=(
-        f"Mean and standard deviation of the accuracy over {N_DRAWS} random draws of as many training and test samples "
-        "as the source has (adu: one draw); features have zero mean and unit deviation over the training part. In "
-        "brackets the kernel evaluations of a prediction in % of the training samples. Gaussian kernels; more than two "
-        "classes one against one in both, the LS-SVM decoded by squared errors.",
-        f"Width and penalty, each draw by itself, by {FULL.folds}-fold cross-validation of the error rate on a grid of "
-        f"5 widths and 6 penalties (SVM: 4) that shrinks {FULL.refinements} times, on the training part alone; with "
-        f"more than {LARGE} training samples by {LARGE_FOLDS} folds of {CHOICE_SAMPLES} of them. One setting serves "
-        "all pairs of classes; the source sets each pair by itself, and has a larger first grid. The settings shown "
-        "are medians over the draws.",
-        "Of the source's sets bld, ion, cmc, ims, thy and veh are not at hand, and wav has another task there than its "
-        "name says. gcr has 24 numeric features here, 20 in the source; adu 104 with an indicator "
-        "for each value of a category, 14 there; led is made by its generator.",
+        (
+            f"Mean and standard deviation of the accuracy over {N_DRAWS} random draws (adu: one), with as many "
+            "training and test samples as in the source. Features have zero mean and unit deviation over the "
+            "training part. In brackets: kernel evaluations per prediction, in % of the training samples. Gaussian "
+            "kernels; more than two classes one against one, with squared-error decoding in the LS-SVM."
+        ),
+        (
+            f"Width and penalty: {FULL.folds}-fold cross-validation of the error rate in each draw, only on the "
+            f"training part. The grid of 5 widths and 6 penalties (SVM: 4) is refined {FULL.refinements} times. "
+            f"Above {LARGE} training samples: {LARGE_FOLDS} folds of {CHOICE_SAMPLES} of them. All pairs of classes "
+            "share one setting; the source chooses one per pair and has a larger first grid. The settings shown are "
+            "medians over the draws."
+        ),
+        (
+            "Of the source's sets, bld, ion, cmc, ims, thy and veh are not available, and wav has another task than "
+            "its name says. gcr has 24 numeric features (source: 20). adu has 104, with one indicator for each value "
+            "of a category (source: 14). led comes from its generator."
+        ),
     ),
     study=open_study,
 )

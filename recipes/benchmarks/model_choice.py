@@ -33,7 +33,7 @@ class Search:
         Settings; ties are resolved in favor of the first. None if the estimator is a scikit-learn search, which chooses
         on each training part separately.
     sizes : tuple of int, optional
-        Candidate numbers of centres of a forward learner; one selection of the largest size evaluates them all.
+        Candidate numbers of centers of a forward learner; one selection of the largest size evaluates them all.
     n_samples : int, optional
         Size of the (stratified) subset of each training part used for the choice.
     final : mapping
@@ -42,7 +42,7 @@ class Search:
         Method whose chosen setting is reused; this one is then not searched.
     by : {"loss", "smoothed_loss", "squared_outputs"}
         Criterion of the best setting. "loss" is the loss of the table. "smoothed_loss" averages it with that of
-        neighbouring settings in the grid, because a good setting between worse ones was lucky on the held-out samples.
+        neighboring settings in the grid, because a good setting between worse ones was lucky on the held-out samples.
         "squared_outputs" is the squared error of `decision_function` from +-1, one output per class. It separates
         settings with equally few held-out errors.
     """
@@ -58,7 +58,7 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.sizes is not None and self.by != "loss":
-            raise ValueError("where sizes are chosen too, the loss decides")
+            raise ValueError("if sizes are chosen too, the loss decides")
 
     def chosen(self, parameters: Mapping[str, Any]) -> Any:
         """Return an unfitted estimator with the chosen parameters."""
@@ -166,7 +166,7 @@ class _Total:
 
 
 def smoothed(losses: np.ndarray, settings: Sequence[Mapping[str, float | str]]) -> np.ndarray:
-    """Average each loss with its neighbours in the grid, which have weight 1/2 along each axis.
+    """Average each loss with its neighbors in the grid, which have weight 1/2 along each axis.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def smoothed(losses: np.ndarray, settings: Sequence[Mapping[str, float | str]]) 
 
 
 def _with_neighbours(values: np.ndarray, axis: int) -> np.ndarray:
-    """Return each value plus half of its neighbours."""
+    """Return each value plus half of its neighbors."""
     moved = np.moveaxis(values, axis, 0)
     sums = moved.copy()
     sums[1:] += 0.5 * moved[:-1]

@@ -106,18 +106,24 @@ TABLE = Table(
     file="{}.npz",
     methods=("orols", "npd", "krls", "svm", "kfd"),
     notes=(
-        "Test error on the given test set; in brackets the kernel evaluations of a prediction in % of the training "
-        "samples. One against the rest with one dictionary for all classes, error reduction as the rule; the SVM is "
-        "scikit-learn's, one against one, and counts each support vector once. The source gives the average over "
-        "its one-against-rest machines, whose centres differ.",
-        "One linear map, fixed on the training data, takes their smallest value to -1 and their largest to 1, the "
-        "same for all features; how the source scaled its data is not known.",
-        "Settings by five-fold cross-validation on the training set: width, epsilon and number of centres of OROLS "
-        f"and NPD with {FULL.choice_candidates['optdigits']} candidates (usps {FULL.choice_candidates['usps']}, letter "
-        f"{FULL.choice_candidates['letter']}, both without epsilon), up to {FULL.final_candidates} candidates in the "
-        f"fit; the SVM's on a stratified subset of at most {FULL.svm_samples} samples, those of KRLS and KFD on "
-        f"{FULL.krls_samples}. For OROLS the source chooses the width alone.",
-        "Times are those of one fit and one pass over the test set, on one thread, while other processes are at work.",
+        (
+            "Test error on the given test set. In brackets: kernel evaluations per prediction, in % of the training "
+            "samples. One against the rest, with one dictionary for all classes and the error-reduction criterion. "
+            "The SVM is scikit-learn's, one against one; each support vector counts once. The source gives the "
+            "average over its one-against-rest machines, which have different centers."
+        ),
+        (
+            "One linear map, fixed on the training data and the same for all features, maps their smallest value to "
+            "-1 and their largest to 1. The scaling of the source is not known."
+        ),
+        (
+            "Settings: five-fold cross-validation on the training set. Width, epsilon and number of centers of OROLS "
+            f"and NPD with {FULL.choice_candidates['optdigits']} candidates (usps {FULL.choice_candidates['usps']}, "
+            f"letter {FULL.choice_candidates['letter']}, both without epsilon), and up to {FULL.final_candidates} "
+            f"candidates in the fit; the SVM on a stratified subset of at most {FULL.svm_samples} samples; KRLS and "
+            f"KFD on {FULL.krls_samples}. In the source, only the width of OROLS is chosen."
+        ),
+        "Times are for one fit and one pass over the test set on one thread, while other processes run.",
     ),
     study=open_study,
 )

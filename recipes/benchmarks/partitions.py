@@ -51,7 +51,7 @@ QUICK = _Grids(
 )
 
 OPTIONS: dict[str, Any] = {"rule": "error_reduction", "n_candidates": 3000}
-NPD_SHARES = (0.25, 0.5)  # centres of NPD as fractions of the number of training samples
+NPD_SHARES = (0.25, 0.5)  # centers of NPD as fractions of the number of training samples
 SMALL, REPEATS = 250, 4  # up to SMALL training samples the folds are drawn REPEATS times
 
 
@@ -98,16 +98,20 @@ TABLE = Table(
     file="ida/{}.npz",
     methods=("orols", "npd", "ols", "svm", "kfd"),
     notes=(
-        "Mean test error and standard deviation over the partitions of each set (100; 20 of image and splice), data "
-        "as they are. In brackets the kernel evaluations of a prediction in % of the training samples; the source "
-        "prints 100 less this.",
-        "The settings have the least total error in five-fold cross-validation over the first five training "
-        f"partitions, as in the source (of sets with at most {SMALL} training samples the folds are drawn {REPEATS} "
-        "times, for all methods): width, epsilon and number of centres of OROLS, width and number of centres of OLS, "
-        "width and C of the SVM, width and regularization of KFD. For OROLS the source chooses the width alone. NPD: "
-        "width, a penalty on the norm of the expansion in place of the source's epsilon, and a quarter or half of the "
-        f"training samples as centres, at most {FULL.max_npd_centers} (fewer where there are fewer distinct ones).",
-        "Most partitions are not the original ones, which can no longer be had in full.",
+        (
+            "Mean test error and standard deviation over the partitions of each set (100; 20 for image and splice), "
+            "data unchanged. In brackets: kernel evaluations per prediction, in % of the training samples; the "
+            "source prints 100 minus this."
+        ),
+        (
+            "Settings: the least total error of five-fold cross-validation on the first five training partitions, as "
+            f"in the source. Sets with at most {SMALL} training samples use {REPEATS} random divisions into folds. "
+            "OROLS: width, epsilon and number of centers (source: only the width). OLS: width and number of centers. "
+            "SVM: width and C. KFD: width and regularization. NPD: width, a penalty on the norm of the expansion "
+            "instead of the source's epsilon, and a quarter or half of the training samples as centers, at "
+            f"most {FULL.max_npd_centers}, or all distinct samples if they are fewer."
+        ),
+        "Most partitions are new; only some of the original ones are still available.",
     ),
     study=open_study,
 )

@@ -11,7 +11,7 @@ from recipes.benchmarks.model_choice import Search, grid
 KFD_SUBSET = 2000  # samples for the choice; the fit uses all
 _CACHE_MB = 500
 # mu K, the norm in the kernel space: the best mu then hardly depends on the number of samples. One value
-# found on a subset is used for all samples, and the fit takes one Cholesky factorisation.
+# found on a subset is used for all samples, and the fit takes one Cholesky factorization.
 _KFD_PENALTY = "kernel"
 
 

@@ -66,7 +66,7 @@ class Trial(NamedTuple):
     loss : float
         Error rate or mean squared error on the test samples.
     kernels : int
-        Kernel evaluations for one prediction: distinct centres, support vectors, or the remaining components of a
+        Kernel evaluations for one prediction: distinct centers, support vectors, or the remaining components of a
         pruned model.
     n_train : int
     fit_seconds, predict_seconds : float
@@ -113,7 +113,7 @@ def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float
 
 
 def kernel_evaluations(estimator: Any) -> int:
-    """Count distinct centres, support vectors (which scikit-learn lists once each for any number of classes), or
+    """Count distinct centers, support vectors (which scikit-learn lists once each for any number of classes), or
     remaining components. For a search its best estimator counts, for a pipeline its last step.
     """
     estimator = getattr(estimator, "best_estimator_", estimator)

@@ -13,7 +13,7 @@ class Figure(NamedTuple):
     sd : float or None
         Standard deviation over the partitions.
     kernels : float or None
-        Basis centres in % of the training samples. Table 5.3 prints the share of samples that is *not* used (the SVM's
+        Basis centers in % of the training samples. Table 5.3 prints the share of samples that is *not* used (the SVM's
         10 on titanic are not its support vectors); this field is 100 minus that.
     """
 
@@ -22,7 +22,7 @@ class Figure(NamedTuple):
     kernels: float | None = None
 
 
-# SVM, OROLS, NPD: error and average share of basis centres
+# SVM, OROLS, NPD: error and average share of basis centers
 _MULTI_CLASS = {
     "usps": ((4.3, 3.9), (4.4, 9.7), (4.4, 10)),
     "letter": ((2.75, 7), (2.61, 4.3), (2.65, 6.3)),

@@ -109,17 +109,22 @@ TABLE = Table(
     file="{}.npz",
     methods=("orols", "npd", "svm"),
     notes=(
-        "Mean squared error and standard deviation over random partitions drawn here (Boston 100 of 481 and 25, "
-        "Abalone 10 of 3000 and 1177, one after the other from seed 0); the source's are not known. In brackets the "
-        "kernel evaluations of a prediction in % of the training samples.",
-        "Continuous features have mean zero and variance one over the whole set, test samples included, as in the "
-        "source; indicators (the sex of an abalone, the river in Boston) stay as they are.",
-        "Settings (of OROLS and NPD the width, epsilon and the number of centres; of OROLS also whether generalised "
-        "cross-validation or the evidence sets lambda) by five-fold cross-validation on the first five training "
-        "partitions; those of the SVM for Abalone "
-        f"on {SETS['abalone'].svm_samples} samples of each. Candidates for centres are all samples of Boston, of "
-        f"Abalone {SETS['abalone'].n_candidates} drawn at random.",
-        "The source's SVM figure on Boston is quoted there from Schoelkopf and Smola 2002.",
+        (
+            "Mean squared error and standard deviation over random partitions from seed 0 (Boston 100 of 481 and 25 "
+            "samples, Abalone 10 of 3000 and 1177); those of the source are not known. In brackets: kernel "
+            "evaluations per prediction, in % of the training samples."
+        ),
+        (
+            "Continuous features have mean zero and variance one over the whole set, including test samples, as in "
+            "the source. Indicators (the sex of an abalone, the river in Boston) are unchanged."
+        ),
+        (
+            "Settings: five-fold cross-validation on the first five training partitions (SVM for "
+            f"Abalone: {SETS['abalone'].svm_samples} samples of each). OROLS and NPD: width, epsilon and number of "
+            "centers. OROLS: also the choice of lambda by generalized cross-validation or by the evidence. "
+            f"Candidates for centers: all samples of Boston, {SETS['abalone'].n_candidates} random samples of Abalone."
+        ),
+        "The source quotes its SVM result for Boston from Schoelkopf and Smola 2002.",
     ),
     study=open_study,
 )

@@ -70,21 +70,27 @@ class ResultFiles:
         self.rows: list[Row] = _read(work_dir / "results.json", [])
         kept = _read(work_dir / "settings.json", {"quick": quick, "tables": {}})
         if not isinstance(self.rows, list) or not all(_is_row(row) for row in self.rows):
-            raise RunError(f"{work_dir / 'results.json'}: has no rows of this recipe; choose another work directory")
+            raise RunError(
+                f"{work_dir / 'results.json'}: not a results file of this recipe. Use another work directory"
+            )
         if not isinstance(kept, dict) or kept.keys() != {"quick", "tables"}:
-            raise RunError(f"{work_dir / 'settings.json'}: is not of this recipe; choose another work directory")
+            raise RunError(
+                f"{work_dir / 'settings.json'}: not a settings file of this recipe. Use another work directory"
+            )
         if kept["quick"] is not quick:
             there = "--quick" if kept["quick"] else "a full run"
-            raise RunError(f"{work_dir}: holds results of {there}; choose another work directory")
+            raise RunError(f"{work_dir} has results of {there}. Use another work directory")
         tables = kept["tables"]
         if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-            raise RunError(f"{work_dir / 'settings.json'}: is not of this recipe; choose another work directory")
+            raise RunError(
+                f"{work_dir / 'settings.json'}: not a settings file of this recipe. Use another work directory"
+            )
         self.settings: Settings = tables
         for row in self.rows:
             if row["data"] not in self.settings.get(row["table"], {}):
                 raise RunError(
-                    f"{work_dir / 'settings.json'}: lacks {row['data']} of table {row['table']}, which results.json "
-                    "has; choose another work directory"
+                    f"{work_dir / 'settings.json'}: {row['data']} of table {row['table']} is missing, but "
+                    "results.json has it. Use another work directory"
                 )
 
     def put(self, table: Table, data: str, outcomes: Mapping[str, Outcome], settings: dict[str, Any]) -> None:
@@ -117,7 +123,7 @@ def _read(path: Path, default: Any) -> Any:
     try:
         return json.loads(read_text(path, RunError), parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise RunError(f"{path}: is not JSON ({error}); choose another work directory") from error
+        raise RunError(f"{path} is not JSON ({error}). Use another work directory") from error
 
 
 def _finite(text: str) -> float:

@@ -76,17 +76,23 @@ TABLE = Table(
     file=PARTITIONS.file,
     methods=("ksod", "kfd", "ksod-obd", "svm"),
     notes=(
-        f"Mean test error and standard deviation over the first {FULL.n_partitions} partitions of each set, data as "
-        "they are. In brackets kernel evaluations of a prediction in % of the training samples; of KSOD-OBD, which "
-        "evaluates all, the components that it keeps.",
-        "The source draws 8500 samples for each run from sets of which most have a few hundred, so that test samples "
-        "had been learnt from; its figures on thyroid, breast-cancer and heart cannot be compared with these.",
-        f"rho (21 values), the threshold and, of KSOD-OBD, the number of components make the fewest errors on "
-        f"{FOLDS_HELD_OUT} folds of the training part, each held out in turn; KFD is the same with rho = P(C_0). The "
-        "source holds out 100 of 500 samples; the sets here have 140 to 700. Width and eta by five-fold "
-        "cross-validation on the first five training parts (of sets with at most "
-        f"{SMALL} training samples the folds are drawn {REPEATS} times), for KFD and for KSOD-OBD, with a fifth held "
-        "out; KSOD takes those of KFD, as in the source. Width and C of the SVM likewise.",
+        (
+            f"Mean test error and standard deviation over the first {FULL.n_partitions} partitions of each set, data "
+            "unchanged. In brackets: kernel evaluations per prediction, in % of the training samples; for KSOD-OBD, "
+            "which evaluates all of them, the remaining components."
+        ),
+        (
+            "The source draws 8500 samples in each run, but most sets have only a few hundred, so its test samples "
+            "include training samples. Its results for thyroid, breast-cancer and heart are not comparable."
+        ),
+        (
+            "rho (21 values), the threshold and the number of components of KSOD-OBD minimize the errors "
+            f"on {FOLDS_HELD_OUT} folds of the training part, each held out in turn. KFD is the same with rho = "
+            "P(C_0). The source holds out 100 of 500 samples; the sets here have 140 to 700. Width and eta: "
+            f"five-fold cross-validation on the first five training parts ({REPEATS} random divisions into folds for "
+            f"sets with at most {SMALL} training samples), for KFD and for KSOD-OBD with a fifth held out. KSOD uses "
+            "the width and eta of KFD, as in the source. Width and C of the SVM: the same cross-validation."
+        ),
     ),
     study=open_study,
 )

@@ -99,13 +99,18 @@ TABLE = Table(
     file=None,
     methods=("orols", "npd", "svm"),
     notes=(
-        f"{N_TRAIN} training points with Gaussian noise of standard deviation {NOISE}, {N_TEST} test points without "
-        f"noise, both uniform on (-10, 10); mean root mean square error and standard deviation over {N_RUNS} runs, "
-        "run r from seed r. In brackets the kernel evaluations of a prediction in % of the training points.",
-        "Settings (of OROLS and NPD the width, a penalty on the norm of the expansion and the number of centres, of "
-        "OROLS also whether generalised cross-validation or the evidence sets lambda) by five-fold cross-validation "
-        "on the training points, the squared errors summed over all runs: fifty points are too few to choose on, and "
-        "test points take no part.",
+        (
+            f"{N_TRAIN} training points with Gaussian noise of standard deviation {NOISE}, {N_TEST} test points "
+            "without noise, both uniform on (-10, 10). Mean root mean square error and standard deviation "
+            f"over {N_RUNS} runs; the seed of run r is r. In brackets: kernel evaluations per prediction, in % of the "
+            "training points."
+        ),
+        (
+            "Settings: five-fold cross-validation on the training points, with the squared errors summed over all "
+            "runs, because fifty points are too few to choose on. OROLS and NPD: width, a penalty on the norm of the "
+            "expansion and the number of centers. OROLS: also the choice of lambda by generalized cross-validation "
+            "or by the evidence."
+        ),
     ),
     study=open_study,
 )

@@ -62,7 +62,7 @@ def sheets(tables: Mapping[str, Table], rows: Sequence[Row], settings: Settings)
 def markdown(shown: Sequence[Sheet], *, quick: bool) -> str:
     """Return all tables as one page."""
     opening = "# Discriminants: the tables of the sources, measured again"
-    warning = ["Quick run on small parts of the data: these figures are no results."] if quick else []
+    warning = ["Quick run on small parts of the data. These figures are not results."] if quick else []
     return "\n\n".join([opening, *warning, *(sheet.markdown() for sheet in shown)]) + "\n"
 
 
@@ -111,10 +111,12 @@ def _paired(table: Table, found: Mapping[tuple[str, str], Row], settings: Mappin
         verdicts = [text for test in tests for text in (f"{test.p:.3g}", test.verdict)]
         lines.append((data, _NAMES[better], f"{tests[0].difference:+.2f}", *verdicts))
     notes = (
-        f"Paired t tests over the partitions, two-sided, at {100 * LEVEL:.0f} %, of the one of OROLS and NPD with the "
-        f"lower mean against the SVM of the same run. By the plain test not worse on {not_worse[0]} of {len(lines)} "
-        "sets. Training sets overlap between partitions, so it finds differences too easily; corrected for that "
-        f"(Nadeau and Bengio 2003), not worse on {not_worse[1]}.",
+        (
+            f"Two-sided paired t tests over the partitions, at {100 * LEVEL:.0f} %: the better of OROLS and NPD "
+            f"(lower mean) against the SVM of the same run. In the plain test it is not worse on {not_worse[0]} "
+            f"of {len(lines)} sets. Training sets of the partitions overlap, so the plain test finds too many "
+            f"differences. With the correction for overlap (Nadeau and Bengio 2003) it is not worse on {not_worse[1]}."
+        ),
     )
     header = ("data", "better of OROLS, NPD", "difference from SVM", "p", "verdict", "p, corrected", "corrected")
     return Sheet(f"Table {table.number}: against the SVM", header, tuple(lines), notes)

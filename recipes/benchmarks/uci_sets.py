@@ -127,5 +127,5 @@ READERS: dict[str, Callable[[Path], Samples]] = {
 def _numbered(path: Path, y: np.ndarray) -> np.ndarray:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise CorpusError(f"{path}: has one class only; at least two are needed")
+        raise CorpusError(f"{path} has only one class. Expected at least two")
     return codes.astype(np.intp)

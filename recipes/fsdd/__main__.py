@@ -100,7 +100,7 @@ def main() -> None:
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if ours else table_4_2(FEATURES)
     compared = (mixtures + WORD_MIXTURES, hybrids + WORD_HYBRIDS) if ours else (mixtures, hybrids)
-    notes = [f"hmmlearn-words is left out: {HMMLEARN_NEEDED}"] if ours and not can_train() else []
+    notes = [f"hmmlearn-words skipped: {HMMLEARN_NEEDED}"] if ours and not can_train() else []
     for note in notes:
         log.warning(note)
     recipe = open_recipe("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, *compared)

@@ -50,7 +50,7 @@ WIDTHS = (6.0, 8.0, 12.0)  # kernel widths for 39 features of unit deviation
 
 
 def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
-    """Return kernel logistic regression on 4000 centres, one-vs-rest or multinomial, optionally with a second mixture
+    """Return kernel logistic regression on 4000 centers, one-vs-rest or multinomial, optionally with a second mixture
     stream.
     """
     parameters = {"n_centers": 4000, "n_candidates": 8000, "max_iter": 4, "loss": loss}
@@ -94,15 +94,16 @@ def options(group: argparse._ArgumentGroup) -> None:
         type=int,
         choices=(72, 109),
         default=72,
-        help="109 adds those of dev_aug, as HTK's and Kaldi's figures do (discs only; default: 72)",
+        help="number of training speakers; 109 includes dev_aug, as in the results of HTK and Kaldi (discs only; "
+        "default: 72)",
     )
     group.add_argument(
         "--widths",
         type=float,
         nargs="+",
         metavar="SIGMA",
-        help="of the Gaussian kernel, for --systems table-4.2: every kernel machine is trained with each of them, and "
-        "the one is kept that makes the fewest errors where scales are chosen "
+        help="widths of the Gaussian kernel for --systems table-4.2. Every kernel machine is trained with each width; "
+        "the width with the fewest errors on the tuning data is kept "
         f"(default: {' '.join(f'{width:g}' for width in WIDTHS)})",
     )
 
@@ -112,13 +113,13 @@ def _widths(arguments: Arguments) -> Sequence[float] | None:
     given = arguments.given["widths"]
     if arguments.systems == "ours":
         if given:
-            raise ConfigError(
-                "--widths chooses among the kernel machines of --systems table-4.2: give both, or neither"
-            )
+            raise ConfigError("--widths is for the kernel machines of --systems table-4.2. Use both or neither")
         return None
     wrong = [width for width in given or () if not 0.0 < width < math.inf]
     if wrong:
-        raise ConfigError(f"--widths {wrong[0]:g}: a width of the Gaussian kernel is above 0 (8 suits 39 features)")
+        raise ConfigError(
+            f"--widths {wrong[0]:g}. Expected widths of the Gaussian kernel above 0, such as 8 for 39 features"
+        )
     return tuple(dict.fromkeys(given or WIDTHS))
 
 
@@ -132,7 +133,7 @@ def main() -> None:
     tree = FoldedTree(arguments.corpus_dir)
     layout, n_speakers = find_layout(tree), int(arguments.given["train_speakers"])
     if layout == "cepstra" and n_speakers != 72:
-        raise ConfigError(f"--train-speakers {n_speakers} needs the discs; {tree.root} holds CMU's cepstra")
+        raise ConfigError(f"--train-speakers {n_speakers} needs the discs, but {tree.root} has CMU's cepstra")
     corpus = read_discs(tree, n_speakers) if layout == "discs" else read_cepstra(tree)
     for note in corpus.notes:
         log.info("%s", note)
@@ -164,11 +165,11 @@ def main() -> None:
         for name, test in tests.items()
         for part in decode_test(recipe.context, name, systems, test, grammars(train))
     ]
-    chosen_on = "training speakers held out" if dev is None else f"{DEV}, whose rows are therefore no test"
+    chosen_on = "held-out training speakers" if dev is None else f"{DEV}, so its rows are not test results"
     notes = (
         f"{len(train.speakers)} training speakers, {train.seconds / 60:.1f} minutes, layout '{layout}'.",
         f"Scale, penalty and primary system were chosen on {chosen_on}.",
-        *(f"{system.name} is {system.chosen}, chosen there too." for system in systems if system.chosen),
+        *(f"{system.name} is {system.chosen}, also chosen there." for system in systems if system.chosen),
         *corpus.notes,
     )
     finish(recipe, scored, systems, notes)

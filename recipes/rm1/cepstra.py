@@ -88,7 +88,7 @@ def by_test_set(test: DataDirectory) -> dict[str, DataDirectory]:
 def _in_capitals(corpus: DataDirectory) -> DataDirectory:
     """Convert words to capitals as in the dictionary: some training transcripts are in small letters."""
     if not corpus.utterances and not corpus.problems:
-        raise CorpusError(f"{corpus.path}: lists no utterances")
+        raise CorpusError(f"{corpus.path} has no utterances")
     utterances = tuple(
         replace(utterance, words=tuple(word.upper() for word in utterance.words or ()))
         for utterance in corpus.utterances

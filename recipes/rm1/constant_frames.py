@@ -43,7 +43,7 @@ def without_constant_frames(run: Run, dataset: Dataset, config: FeatureConfig) -
     """Run stage `constant-frames`: remove such frames from the data and log their number."""
     corpus = dataset.corpus
     if corpus is None:
-        raise FeatureError("runs of equal samples can be found in audio alone")
+        raise FeatureError("runs of equal samples can only be found in audio")
 
     def build(directory: Path) -> None:
         found: dict[str, list[int]] = {}
@@ -56,7 +56,7 @@ def without_constant_frames(run: Run, dataset: Dataset, config: FeatureConfig) -
 
     found = json.loads((run.stage("constant-frames", build) / "frames.json").read_text(encoding="utf-8"))
     log.info(
-        "%d frames of %d recordings, made by runs of %d or more equal samples, are left out of training",
+        "%d frames of %d recordings (from runs of %d or more equal samples) are left out of training",
         sum(map(len, found.values())), len(found), SHORTEST_RUN,
     )  # fmt: skip
     return without_frames(dataset, found)
@@ -75,5 +75,5 @@ def without_frames(dataset: Dataset, dropped: Mapping[str, Sequence[int]]) -> Da
     some = [(name, speaker, frames) for name, speaker, frames in kept if len(frames)]
     static = FrameTable.from_utterances(*zip(*some, strict=True)) if some else None
     if static is None:
-        raise FeatureError("no frames are left: every recording is digital silence")
+        raise FeatureError("no frames remain, because all recordings are digital silence")
     return Dataset(static, dataset.transcripts, dataset.frame_shift)

@@ -48,8 +48,8 @@ def checked(corpus: DataDirectory, check: Callable[[Path], object], *, complete:
         shown = "; ".join(f"{problem.utterance_id}: {problem.reason}" for problem in problems[:_SHOWN])
         rest = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise CorpusError(
-            f"{corpus.path}: {len(problems)} of the {len(corpus.utterances) + len(corpus.problems)} recordings of this "
-            f"test cannot be used, and error rates are over all of it: {shown}{rest}"
+            f"{corpus.path}: {len(problems)} of the {len(corpus.utterances) + len(corpus.problems)} recordings of "
+            f"this test set are not usable, but error rates need all of them: {shown}{rest}"
         )
     kept = {name for name, fault in faults.items() if not isinstance(fault, Fault)}
     usable = tuple(utterance for utterance in corpus.utterances if utterance.id in kept)
@@ -64,7 +64,8 @@ def check_grammar(grammar: Grammar, path: Path, sentences: Sequence[tuple[str, .
     allowed = sum(score_sentence(grammar, words) > -math.inf for words in sentences)
     if sentences and allowed < _MIN_ALLOWED * len(sentences):
         raise GrammarError(
-            f"{path}: allows {allowed} of the {len(sentences)} training sentences, from which word pairs come; it "
-            "is of another corpus, or its labels are numbered otherwise (then put Kaldi's words.txt beside it)"
+            f"{path}: only {allowed} of the {len(sentences)} training sentences, the source of word pairs, are in "
+            "the grammar. It is of another corpus, or its labels have other numbers. In that case, put Kaldi's "
+            "words.txt in the same folder"
         )
-    return f"{path.name} allows {allowed} of the {len(sentences)} training sentences"
+    return f"{path.name}: {allowed} of the {len(sentences)} training sentences are in the grammar"

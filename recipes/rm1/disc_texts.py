@@ -25,13 +25,13 @@ def read_ndx(path: Path | str) -> tuple[PurePosixPath, ...]:
             name = name.with_name(f"{name.name}.sph") if name.name else name
         fault = None
         if text.split() != [text]:
-            fault = "has white space; one path without it is needed on a line"
+            fault = "has white space. Expected one path per line"
         elif ".." in name.parts:
             fault = "leads out of the disc by '..'"
         elif len(name.parts) < 2:
-            fault = "has no folder; the speaker's is needed"
+            fault = "has no folder. Expected the folder of the speaker"
         elif fault_in_name(name.stem) or fault_in_name(name.parts[-2]):
-            fault = "has a name that no recording or speaker can have"
+            fault = "is not a valid name of a recording or speaker"
         elif str(name).casefold() in found:
             fault = "is listed twice"
         if fault is not None:
@@ -51,10 +51,10 @@ def read_prompts(path: Path | str) -> dict[str, tuple[str, ...]]:
         said, bracket, rest = text.rpartition("(")
         words, name = tuple(said.upper().split()), rest.removesuffix(")").strip()
         if not (words and bracket and rest.endswith(")") and name.split() == [name]):
-            raise _error(path, number, text, "is no sentence with its id", "WORD WORD (ID)")
+            raise _error(path, number, text, "is not a sentence with its id", "WORD WORD (ID)")
         key = name.casefold()
         if prompts.setdefault(key, words) != words:
-            raise _error(path, number, text, f"has other words than '{name}' above", "one sentence for an id")
+            raise _error(path, number, text, f"differs from '{name}' above", "one sentence per id")
     return prompts
 
 
@@ -70,7 +70,7 @@ def read_sexes(path: Path | str) -> dict[str, str]:
         if len(fields) < 2 or fields[1] not in _SEXES:
             continue
         if sexes.setdefault(fields[0], fields[1]) != fields[1]:
-            raise _error(path, number, text, "says another sex than a line above", "one line a speaker")
+            raise _error(path, number, text, "has another sex than a line above", "one line per speaker")
     return sexes
 
 
@@ -83,4 +83,4 @@ def _lines(path: Path | str) -> Iterator[tuple[int, str]]:
 
 
 def _error(path: Path | str, number: int, text: str, fault: str, right: str) -> CorpusError:
-    return CorpusError(f"{path}:{number}: '{printable(text, _QUOTED)}' {fault}; right is '{right}'.")
+    return CorpusError(f"{path}:{number}: '{printable(text, _QUOTED)}' {fault}. Expected '{right}'.")

@@ -71,9 +71,9 @@ def read_discs(tree: FoldedTree, train_speakers: int = 72) -> Rm1Corpus:
     lexicon = read_sri_lexicon(lexicon_file)
     grammar = word_pair(read_word_pair(pairs_file), lexicon.words)
     notes = [check_grammar(grammar, pairs_file, [utterance.words or () for utterance in splits[TRAIN].utterances])]
-    notes += [f"no test {name}: there is no {tree.root / test_list(name)}" for name in absent]
+    notes += [f"test set {name} not found: {tree.root / test_list(name)} does not exist" for name in absent]
     if sexes_file is None:
-        notes.append(f"nobody's sex is known: there is no {tree.root / SPEAKERS}")
+        notes.append(f"{tree.root / SPEAKERS}, with the sex of the speakers, does not exist")
     notes += _differences(splits[TRAIN], train_speakers)
     return Rm1Corpus(splits, lexicon, grammar, pairs_file, FEATURES, tuple(notes))
 
@@ -116,7 +116,9 @@ def _directory(path: Path, found: list[Utterance | Problem], sexes: dict[str, st
     for utterance in (entry for entry in found if isinstance(entry, Utterance)):
         if utterance.id in unique:
             other = unique[utterance.id].source
-            problems.append(Problem(utterance.id, "twice", f"{utterance.source} has the name of {other}"))
+            problems.append(
+                Problem(utterance.id, "twice", f"the name is the same as that of {other}, {utterance.source}")
+            )
         else:
             unique[utterance.id] = utterance
     speakers = {utterance.speaker for utterance in unique.values()}
@@ -131,6 +133,8 @@ def _differences(train: DataDirectory, train_speakers: int) -> list[str]:
     if len(counts) == train_speakers and len(train.utterances) == EXPECTED[train_speakers]:
         return []
     return [
-        f"{len(counts)} training speakers with {len(train.utterances)} sentences; the published corpus has "
-        f"{train_speakers} with {EXPECTED[train_speakers]}"
+        (
+            f"{len(counts)} training speakers with {len(train.utterances)} sentences. Expected {train_speakers} "
+            f"with {EXPECTED[train_speakers]}, as in the published corpus"
+        )
     ]

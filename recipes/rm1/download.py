@@ -102,8 +102,8 @@ def fetch(source: Source, path: Path) -> None:
         part.replace(path)
         return
     raise CorpusError(
-        f"{source.name} could not be fetched ({'; '.join(reasons)}); get {' or '.join(source.urls)} where there is a "
-        f"network, put it at {path}, and call the recipe again with --download",
+        f"{source.name} could not be downloaded ({'; '.join(reasons)}). Download {' or '.join(source.urls)} on a "
+        f"computer with a network, copy it to {path}, and run the recipe again with --download",
         code="missing-file",
     )
 
@@ -118,12 +118,12 @@ def _fetch_from(url: str, part: Path) -> None:
         try:
             if _transfer(url, part, before):
                 return
-            problem: Exception = OSError("the connection broke off before the end")
+            problem: Exception = OSError("the connection ended too early")
         except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
             problem = error
         if _size(part) <= before:
             raise problem
-        log.info("%s: broke off after %d bytes; going on from there", url, _size(part))
+        log.info("%s: interrupted after %d bytes; continuing from there", url, _size(part))
 
 
 def _size(path: Path) -> int:
@@ -139,7 +139,7 @@ def _transfer(url: str, part: Path, have: int) -> bool:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
             start, total = _extent(answer, have)
             if total is not None and total > MAX_DOWNLOAD:
-                raise CorpusError(f"{url}: is to have {total} bytes; {MAX_DOWNLOAD} are the most that are fetched")
+                raise CorpusError(f"{url}: {total} bytes. Expected at most {MAX_DOWNLOAD}")
             with part.open("r+b" if start else "wb") as file:
                 file.seek(start)
                 file.truncate()
@@ -161,7 +161,7 @@ def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | Non
     if answer.status == http.client.PARTIAL_CONTENT:
         match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
         if match is None or int(match[1]) != have:
-            raise OSError(f"the server sent another part than the one from byte {have} on")
+            raise OSError(f"the server did not continue from byte {have}")
         return have, None if match[2] == "*" else int(match[2])
     return 0, int(length) if re.fullmatch(r"\d{1,18}", length) else None
 
@@ -170,13 +170,13 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
     """Append the response to a file and return its size."""
     size = start
     kib = -(-total // 1024) if total is not None else 0
-    bar: Progress[int] = Progress(kib, f"fetching {PurePosixPath(url).name or url} (KiB)")
+    bar: Progress[int] = Progress(kib, f"downloading {PurePosixPath(url).name or url} (KiB)")
     with bar:
         bar.advance(size // 1024)
         while piece := answer.read1(_PIECE):
             size += len(piece)
             if size > MAX_DOWNLOAD:
-                raise CorpusError(f"{url}: sends more than {MAX_DOWNLOAD} bytes; no file of this corpus is as large")
+                raise CorpusError(f"{url}: more than {MAX_DOWNLOAD} bytes, the limit for files of this corpus")
             file.write(piece)
             bar.advance(size // 1024 - bar.done)
     return size
@@ -188,7 +188,7 @@ def _require_magic(part: Path, source: Source) -> None:
         head = file.read(16)
     if not head.startswith(source.magic):
         part.unlink()
-        raise OSError(f"what came begins with {head!r} and is no {source.name}")
+        raise OSError(f"the downloaded file begins with {head!r} and is not {source.name}")
 
 
 def record_digest(path: Path, source: Source) -> None:
@@ -203,8 +203,8 @@ def record_digest(path: Path, source: Source) -> None:
         message = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
         if message != found:
             raise CorpusError(
-                f"{path}: its SHA-256 is {found}, but {record.name} says {printable(message, 80)}; remove both, and "
-                "it is fetched again"
+                f"{path}: its SHA-256 is {found}, but {record.name} has {printable(message, 80)}. Remove both to "
+                "download it again"
             )
         return
     with atomic_write(record) as temporary:
@@ -229,27 +229,27 @@ def unpack(archive: Path, folder: Path) -> None:
             while unpacked.read(_PIECE):  # read to the end, which holds the checksum
                 pass
         if not any(temporary.iterdir()):
-            raise CorpusError(f"{archive}: holds nothing below '{_TOP}/'; it is no archive of this corpus")
+            raise CorpusError(f"{archive}: no files below '{_TOP}/'. Expected an archive of this corpus")
 
 
 def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path, archive: Path, seen: set[str]) -> None:
     name = PurePosixPath(member.name)
     shown = f"{archive}: its entry '{printable(member.name, 200)}'"
     if name.is_absolute() or ".." in name.parts or "\\" in member.name or not member.name.isprintable():
-        raise CorpusError(f"{shown} leads out of the folder that it is to be unpacked in; nothing was unpacked")
+        raise CorpusError(f"{shown} leads out of the target folder. No files were extracted")
     if not (member.isreg() or member.isdir()) or member.issparse():
-        raise CorpusError(f"{shown} is a link, a device or a sparse file; only plain files and folders are unpacked")
+        raise CorpusError(f"{shown} is a link, a device or a sparse file. Expected only plain files and folders")
     if len(seen) >= MAX_MEMBERS or member.size > MAX_UNPACKED:
-        raise CorpusError(f"{shown} is one too many or too large; no archive of this corpus has as much")
+        raise CorpusError(f"{shown} exceeds the number or size of files of this corpus")
     if not name.parts or name.parts[0] != _TOP:
-        log.info("%s lies beside '%s' and is left out", shown, _TOP)
+        log.info("%s is outside '%s' and is left out", shown, _TOP)
         return
     target = root.joinpath(*name.parts[1:])
     if member.isdir():
         target.mkdir(parents=True, exist_ok=True)
         return
     if str(name) in seen or target == root or exists(target):
-        raise CorpusError(f"{shown} is there twice")
+        raise CorpusError(f"{shown} appears twice")
     seen.add(str(name))
     content = members.extractfile(member)
     assert content is not None  # regular files have content
@@ -260,7 +260,7 @@ def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path,
             file.write(piece)
             written += len(piece)
     if written != member.size:
-        raise CorpusError(f"{shown} is to have {member.size} bytes, but {written} are there; the archive is damaged")
+        raise CorpusError(f"{shown} has {written} bytes. Expected {member.size}. The archive is damaged")
 
 
 class _Limited:
@@ -274,7 +274,7 @@ class _Limited:
         self.left -= len(piece)
         if self.left < 0:
             raise CorpusError(
-                f"{self.archive}: becomes more than {MAX_UNPACKED} bytes when unpacked; none of this corpus does"
+                f"{self.archive}: more than {MAX_UNPACKED} bytes when extracted, the limit for this corpus"
             )
         return piece
 
@@ -286,7 +286,7 @@ def _readable(archive: Path) -> Iterator[None]:
         yield
     except (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError, UnicodeError, ValueError, OverflowError) as error:
         raise CorpusError(
-            f"{archive}: is damaged or breaks off ({printable(str(error), 200)}); remove it, and it is fetched again"
+            f"{archive} is damaged or truncated ({printable(str(error), 200)}). Remove it to download it again"
         ) from error
     except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
         raise CorpusError(f"{archive}: an entry is both a file and a folder") from error

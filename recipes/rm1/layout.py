@@ -23,13 +23,13 @@ def find_layout(tree: FoldedTree) -> Layout:
         return found[0]
     if found:
         raise CorpusError(
-            f"{tree.root}: holds both the discs ({_SIGNS['discs'][0]}) and CMU's cepstra ({_SIGNS['cepstra'][0]}); "
-            "name a folder that holds one of them"
+            f"{tree.root} has both the discs ({_SIGNS['discs'][0]}) and CMU's cepstra ({_SIGNS['cepstra'][0]}). "
+            "Use a folder with one of them"
         )
     discs, cepstra = (" nor ".join(str(tree.root / sign) for sign in signs) for signs in _SIGNS.values())
     raise CorpusError(
-        f"{tree.root}: holds no Resource Management: there is neither {discs} (the discs of LDC93S3A) nor {cepstra} "
-        "(CMU's cepstra, which --download fetches)"
+        f"{tree.root}: Resource Management not found. Expected {discs} (the discs of LDC93S3A) or {cepstra} "
+        "(CMU's cepstra, which --download downloads)"
     )
 
 

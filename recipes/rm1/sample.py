@@ -180,7 +180,7 @@ def main() -> None:
     """Run the recipe."""
     arguments = parse_arguments(__doc__ or "", needs_corpus=False, options=options)
     if arguments.cluster is not None:
-        raise ConfigError("--cluster: a hundred utterances need none; leave it out and give --jobs")
+        raise ConfigError("--cluster is not useful for 100 utterances. Use --jobs")
     lexicon, data = read_sample(arguments.given["data_dir"])
     mixtures, hybrids = systems()
     configuration = {

@@ -77,7 +77,9 @@ def read_sample(folder: Path | str) -> tuple[Lexicon, dict[str, Labelled]]:
     }
     both = set.intersection(*(set(labelled.dataset.speakers) for labelled in read.values()))
     if both:
-        raise CorpusError(f"{tree.root}: speaker '{min(both)}' is in {' and '.join(SPLITS)}; a test needs others")
+        raise CorpusError(
+            f"{tree.root}: speaker '{min(both)}' is in {' and '.join(SPLITS)}. Expected different speakers"
+        )
     return lexicon, read
 
 
@@ -85,9 +87,11 @@ def _read_phones(path: Path) -> list[str]:
     phones = [line.strip() for line in read_text_lines(path, CorpusError)]
     for number, phone in enumerate(phones, 1):
         if fault_in_name(phone) or phone in phones[: number - 1]:
-            raise CorpusError(f"{path}:{number}: '{phone}' cannot name a phone; a line has one name, no name twice")
+            raise CorpusError(
+                f"{path}:{number}: '{phone}' is not a valid phone name. Expected different names, one per line"
+            )
     if SILENCE not in phones or len(phones) < 2:
-        raise CorpusError(f"{path}: has {len(phones)} phones; {SILENCE} and at least one more are needed")
+        raise CorpusError(f"{path}: {len(phones)} phones. Expected {SILENCE} and at least one other phone")
     return phones
 
 
@@ -96,16 +100,19 @@ def _read_split(
 ) -> Labelled:
     files, speakers, labels = read_list(list_file), read_list(speakers_file), read_list(states_file)
     if not files:
-        raise CorpusError(f"{list_file}: lists no utterances")
+        raise CorpusError(f"{list_file} has no utterances")
     for path, entries in ((speakers_file, speakers), (states_file, labels)):
         odd = sorted(files.keys() ^ entries.keys())
         if odd:
             lacking = path if odd[0] in files else list_file
-            raise CorpusError(f"{lacking}: lacks utterance '{odd[0]}'; {list_file.name} and {path.name} go together")
+            raise CorpusError(
+                f"{lacking}: utterance '{odd[0]}' is missing. Expected the same utterances in {list_file.name} "
+                f"and {path.name}"
+            )
     for path, number, name in _names(list_file, files, speakers_file, speakers):
         fault = fault_in_name(name)
         if fault is not None:
-            raise CorpusError(f"{path}:{number}: '{name}' cannot name an utterance or a speaker: it {fault}")
+            raise CorpusError(f"{path}:{number}: '{name}' is not a valid name of an utterance or speaker: it {fault}")
     sources = require(tree, [(entry.value,) for entry in files.values()])  # looked up in directory listings only
     frames, states, spoken = [], {}, {}
     for name, source in zip(files, sources, strict=True):
@@ -113,8 +120,8 @@ def _read_split(
         given = _labels(states_file, labels[name], len(house))
         if len(given) - len(frames[-1]) not in (0, 1):
             raise CorpusError(
-                f"{states_file}:{labels[name].line}: '{name}' has {len(given)} labels for the {len(frames[-1])} frames "
-                f"of {source}; as many are needed, or one more, which is dropped"
+                f"{states_file}:{labels[name].line}: '{name}' has {len(given)} labels for the {len(frames[-1])} "
+                f"frames of {source}. Expected the same number, or one more, which is dropped"
             )
         given = given[: len(frames[-1])]
         spoken[name] = tuple(phones[number] for number in phone_sequence(given) if phones[number] != SILENCE)
@@ -136,7 +143,7 @@ def _labels(path: Path, entry: Entry, n_states: int) -> np.ndarray:
     known = {str(state): state for state in range(n_states)}
     wrong = next((field for field in fields if field not in known), None)
     if wrong is not None:
-        raise CorpusError(f"{path}:{entry.line}: '{wrong}' is no state; numbers from 0 to {n_states - 1} are needed")
+        raise CorpusError(f"{path}:{entry.line}: '{wrong}' is not a state. Expected numbers from 0 to {n_states - 1}")
     return np.array([known[field] for field in fields], np.int64)
 
 

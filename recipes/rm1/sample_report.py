@@ -104,9 +104,14 @@ def verdicts(scored: Sequence[Scored]) -> list[str]:
     fewer = 100.0 * (1.0 - best.phones.errors / max(1, mixtures.phones.errors))
     found = sorted(ORDER, key=lambda name: by_name[name].phones.errors)
     return [
-        f"Frame error beside {_PEER}, in points: {'; '.join(beside)}.",
-        f"Of ours {best.system} makes the fewest phone errors, {fewer:.1f} % fewer than {_MIXTURES} ({gap.value:+.1f} "
-        f"points [{gap.low:+.1f}, {gap.high:+.1f}]): {'' if fewer >= FEWER else 'not '}{FEWER:g} % fewer.",
-        f"The source's order, {' > '.join(ORDER)}, is {'' if tuple(found) == ORDER else 'not '}that of the phone "
-        f"errors here, {' > '.join(found)}.",
+        f"Difference in frame error from {_PEER}, in points: {'; '.join(beside)}.",
+        (
+            f"Of our systems, {best.system} has the fewest phone errors, {fewer:.1f} % fewer than {_MIXTURES} "
+            f"({gap.value:+.1f} points "
+            f"[{gap.low:+.1f}, {gap.high:+.1f}]): {('' if fewer >= FEWER else 'not ')}{FEWER:g} % fewer."
+        ),
+        (
+            f"The source's order, {' > '.join(ORDER)}, is {('' if tuple(found) == ORDER else 'not ')}the order of the "
+            f"phone errors here, {' > '.join(found)}."
+        ),
     ]

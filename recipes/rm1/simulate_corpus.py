@@ -96,7 +96,7 @@ def simulate_corpus(
     """
     out = Path(out)
     if exists(out):
-        raise CorpusError(f"{out}: exists already; remove it, or name another directory for the corpus")
+        raise CorpusError(f"{out} already exists. Remove it, or use another directory for the corpus")
     grammar = read_sentence_grammar(resource("fleet", "sentences.txt"))
     settings = difficulty(seed)
     readings = plan(grammar, settings, size or Size(), tests)
@@ -269,11 +269,13 @@ def main() -> None:
     """Read the command line and make the corpus."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--layout", choices=("discs", "cepstra"), required=True, help="shape of the corpus")
-    parser.add_argument("--out", type=Path, required=True, help="folder to be made")
-    parser.add_argument("--full", action="store_true", help="40 sentences by each of the 72 speakers instead of 10")
-    parser.add_argument("--seed", type=int, default=0, help="another corpus of the same kind (default: 0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="speakers at a time (default: all cores)")
-    parser.add_argument("--tests", nargs="+", choices=TEST_SETS, default=["feb89", "oct89"], help="test sets to make")
+    parser.add_argument("--out", type=Path, required=True, help="folder to create")
+    parser.add_argument("--full", action="store_true", help="40 sentences per speaker (72 speakers) instead of 10")
+    parser.add_argument("--seed", type=int, default=0, help="seed: another corpus of the same kind (default: 0)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="number of speakers in parallel (default: all cores)"
+    )
+    parser.add_argument("--tests", nargs="+", choices=TEST_SETS, default=["feb89", "oct89"], help="test sets to create")
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     size = Size(n_sentences=N_SENTENCES_IN_FULL if found.full else N_SENTENCES)

@@ -41,7 +41,7 @@ def sphere_bytes(
     lines += [f"sample_byte_format -s2 {'10' if big_endian else '01'}\n", "end_head\n"]
     header = _MAGIC + b"%7d\n" % _HEADER_BYTES + "".join(lines).encode("ascii")
     if len(header) > _HEADER_BYTES:
-        raise CorpusError(f"A SPHERE header of {len(header)} bytes is too long; {_HEADER_BYTES} are the most.")
+        raise CorpusError(f"The SPHERE header has {len(header)} bytes. Expected at most {_HEADER_BYTES}.")
     return header.ljust(_HEADER_BYTES) + np.asarray(samples).astype(">i2" if big_endian else "<i2").tobytes()
 
 
@@ -57,30 +57,30 @@ def check_sphere(path: Path, rate: int) -> None:
     length = re.match(rb"NIST_1A\n *(\d{1,6})\n", head)
     if length is None:
         raise CorpusError(
-            f"{path}: begins with {head[:8]!r}; a SPHERE file begins with 'NIST_1A' and its header's size."
+            f"{path} begins with {head[:8]!r}. Expected 'NIST_1A' and the size of the header, as in SPHERE files."
         )
     n_header = int(length[1])
     if not len(_MAGIC) < n_header <= min(size, _MAX_HEADER_LENGTH):
         raise CorpusError(
-            f"{path}: has {size} bytes, but its header is to have {n_header}; copy the file again.", code="truncated"
+            f"{path} has {size} bytes, but its header should have {n_header}. Copy the file again.", code="truncated"
         )
     found = dict(re.findall(rb"^(\w+) -i +(\d{1,%d})\s*$" % _MAX_DIGITS, head[:n_header].split(b"end_head")[0], re.M))
     missing = [name for name in _NEEDED if name.encode() not in found]
     if missing:
         raise CorpusError(
-            f"{path}: its header has no number for {', '.join(missing)}; it is damaged or no SPHERE file."
+            f"{path}: the header has no number for {', '.join(missing)}. The file is damaged or not a SPHERE file."
         )
     header, _ = read_header(path, rate=rate)  # refuses compressed files
     if header.rate != rate:
         raise CorpusError(
-            f"{path}: has {header.rate} samples a second; the recordings of Resource Management have {rate}.",
+            f"{path} has a sampling rate of {header.rate} Hz. Expected {rate}, as in Resource Management.",
             code="low-rate",
         )
     count, width, channels = (int(found[name.encode()]) for name in _NEEDED)
     promised = n_header + count * width * channels
     if size < promised:
         raise CorpusError(
-            f"{printable(str(path), 300)}: breaks off {promised - size} bytes before the end that its header gives; "
-            "copy it again.",
+            f"{printable(str(path), 300)}: {promised - size} bytes are missing at the end, according to the "
+            "header. Copy the file again.",
             code="truncated",
         )

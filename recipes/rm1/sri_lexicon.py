@@ -30,8 +30,8 @@ def read_sri_lexicon(path: Path | str) -> Lexicon:
         wrong = next((phone for phone, bare in zip(phones, spoken, strict=True) if not _PHONE.fullmatch(bare)), None)
         if wrong is not None:
             raise LexiconError(
-                f"{path}, line {number}: '{printable(wrong, 40)}' of the word '{printable(word, 40)}' is no phone; a "
-                "phone has small letters, and perhaps +1 behind them."
+                f"{path}, line {number}: '{printable(wrong, 40)}' of the word '{printable(word, 40)}' is not a "
+                "phone. Expected lower-case letters, optionally followed by +1."
             )
         folded = fold_phones(spoken)
         if not folded:

@@ -134,7 +134,7 @@ def noise_clips(arguments: Arguments) -> NoiseClips | None:
     beside = arguments.corpus_dir.resolve().parent / "noise_esc10"
     if is_dir(beside):
         return read_noise(beside)
-    log.info("no noise clips at %s: the table of noise is left out", beside)
+    log.info("no noise clips in %s; the noise table is skipped", beside)
     return None
 
 

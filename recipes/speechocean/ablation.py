@@ -49,17 +49,17 @@ def make_rows(training_noise: Path, clips: NoiseClips) -> tuple[Row, ...]:
     return (
         Row("base"),
         Row("multinomial loss", parameters={"loss": "multinomial"}),
-        Row("2000 centres", parameters=large),
+        Row("2000 centers", parameters=large),
         Row("warps 0.9, 1.1", {"vtlp_warps": WARPS}),
         Row("speeds 0.9, 1.1", {"speed_perturb": SPEEDS}),
         Row("noise copies at 20 and 10 dB", noisy),
         Row("second stream, 32 Gaussians", {"mixtures": 32}),
         Row("one realignment", {"realignments": 1}),
-        Row("speeds, warps, 2000 centres", copies, large),
-        Row("speeds, warps, 2000 centres, 32 Gaussians", {**copies, "mixtures": 32}, large),
-        Row("heard at 10 dB: base", heard_in=heard_in),
-        Row("heard at 10 dB: noise copies", noisy, heard_in=heard_in),
-        Row("heard at 10 dB: second stream", {"mixtures": 32}, heard_in=heard_in),
+        Row("speeds, warps, 2000 centers", copies, large),
+        Row("speeds, warps, 2000 centers, 32 Gaussians", {**copies, "mixtures": 32}, large),
+        Row("tested at 10 dB: base", heard_in=heard_in),
+        Row("tested at 10 dB: noise copies", noisy, heard_in=heard_in),
+        Row("tested at 10 dB: second stream", {"mixtures": 32}, heard_in=heard_in),
     )
 
 
@@ -70,7 +70,7 @@ def main() -> None:
     assert arguments.corpus_dir is not None
     clips = noise_clips(arguments)
     if clips is None:
-        raise ConfigError("the rows with noise need clips: name a folder with noise.scp by --noise-dir")
+        raise ConfigError("The rows with noise need clips. Use --noise-dir DIR, a folder with noise.scp")
     sentences = [tuple(entry.value.split()) for entry in read_list(arguments.corpus_dir / "lm_train.text").values()]
     recipe = open_recipe(
         "speechocean762",

@@ -63,12 +63,12 @@ def test_a_composite_can_be_a_stream_of_another():
 
 @pytest.mark.parametrize("weights", [[], [0.0, 0.0], [1.0, -0.5], [float("nan")], [float("inf")]])
 def test_weights_that_weigh_nothing_are_refused(weights):
-    with pytest.raises(ConfigError, match="must be numbers from 0"):
+    with pytest.raises(ConfigError, match="weights of the streams"):
         CompositeAcousticModel([Stream(linear(5, 1), 0, 5, weight) for weight in weights])
 
 
 def test_a_stream_without_columns_is_refused():
-    with pytest.raises(ConfigError, match=re.escape("columns 3 to 3, which are none")):
+    with pytest.raises(ConfigError, match=re.escape("(3 to 3)")):
         CompositeAcousticModel([Stream(linear(5, 1), 3, 3, 1.0)])
 
 
@@ -79,7 +79,7 @@ def test_posteriors_of_a_composite_add_up_to_one_and_need_a_hybrid():
     assert (number, hybrid) == (0, acoustic.streams[0].model)
     frames = np.random.default_rng(0).normal(size=(6, model.front_end.n_features_)).astype(np.float32)
     np.testing.assert_allclose(np.exp(acoustic.log_posterior(frames)).sum(axis=1), 1.0, rtol=1e-4)
-    with pytest.raises(ConfigError, match="posteriors are defined for hybrids"):
+    with pytest.raises(ConfigError, match="posteriors need a hybrid"):
         acoustic.with_model(0, acoustic.streams[1].model).log_posterior(frames)
 
 
@@ -135,10 +135,10 @@ def test_a_file_has_no_room_for_models_of_a_program_s_own(tmp_path):
     [
         ({"end": 10_000}, "a stream has the columns"),
         ({"start": 30}, "a stream has the columns"),
-        ({"end": 3}, "features, and the front end gives"),
+        ({"end": 3}, "features, but the front end has"),
         ({"weight": -1.0}, "weight"),
         ({"kind": "gmm"}, "gmm.log_weights' is missing"),
-        ({"hybrid": None}, "says how its posteriors are used"),
+        ({"hybrid": None}, "no classifier"),
     ],
 )
 def test_a_composite_whose_streams_do_not_fit_is_refused(tmp_path, change, texts):
@@ -164,7 +164,7 @@ def test_the_share_of_the_second_stream_is_changed_and_their_sum_stays():
     other = with_share_of_second(composite, 0.4)
     assert [stream.weight for stream in other.streams] == pytest.approx([1.2, 0.8])
     assert share_of_second(other) == pytest.approx(0.4)
-    with pytest.raises(ConfigError, match="the model has 1 stream; only of two can the weights be chosen"):
+    with pytest.raises(ConfigError, match="the model has 1 stream,"):
         share_of_second(linear(5, 1))
 
 

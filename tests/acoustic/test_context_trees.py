@@ -10,8 +10,8 @@ from asr.hmm.state_tying import LEFT
 from asr.hmm.topology import Topology
 
 TOPOLOGY = Topology(("a", "b", "c", "d"), states_per_phone=2)
-LENGTH = 6  # frames of a phone
-LEFT_MATTERS = 3  # the phone whose first state sounds otherwise after "a" or "b"
+LENGTH = 6  # frames per phone
+LEFT_MATTERS = 3  # the first state of this phone sounds different after "a" or "b"
 
 
 def speech(n_phones: int = 2000, colours: tuple[int, int] = (1, 2)) -> tuple[np.ndarray, np.ndarray, SpokenPhones]:

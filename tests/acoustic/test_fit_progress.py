@@ -34,20 +34,20 @@ def lines_of(caplog, classifier, work) -> list[str]:
 def test_a_fit_in_one_call_gives_signs_of_life_and_says_how_long_it_took(caplog):
     lines = lines_of(caplog, SVC(), lambda count: time.sleep(0.3))
     assert len(lines) > 2
-    assert set(lines[:-1]) == {"fitting SVC on 61,506 frames: 0 s so far"}
-    assert lines[-1] == "fitting SVC on 61,506 frames: took 0 s"
+    assert set(lines[:-1]) == {"fitting SVC on 61,506 frames: running for 0 s"}
+    assert lines[-1] == "fitting SVC on 61,506 frames: finished in 0 s"
 
 
 def test_passes_are_told_by_learners_that_call_and_read_off_scikit_learns(caplog):
     def work(count):
         count(3, 10)
 
-    assert lines_of(caplog, SVC(), work)[-1].endswith("took 0 s, 3 of 10 passes")
+    assert lines_of(caplog, SVC(), work)[-1].endswith("finished in 0 s, 3 of 10 passes")
     few = lines_of(caplog, SparseKernelLogisticClassifier(max_iter=4), work)[-1]
     assert few.endswith("3 of 10 passes (few frames: more than max_iter = 4)")
     perceptron = MLPClassifier((3,), max_iter=5, tol=0.0, warm_start=True, random_state=0)
     frames, states = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
-    for _ in range(2):  # a warm start counts from its own beginning
+    for _ in range(2):  # a warm start counts from its own start
         with pytest.warns(UserWarning, match="Maximum iterations"):
             line = lines_of(caplog, perceptron, lambda count: perceptron.fit(frames, states))[-1]
         assert "5 of at most 5 passes, loss 0." in line
@@ -104,5 +104,5 @@ def test_a_draw_keeps_at_most_so_many_frames_and_some_of_every_state(counts, mos
 
 
 def test_fewer_frames_than_states_are_refused():
-    with pytest.raises(ConfigError, match="max_frames is 3, but there are 4 states"):
+    with pytest.raises(ConfigError, match="max_frames is 3, but 4 states"):
         draw_frames(np.arange(20, dtype=np.int32) % 4, 3, 0)

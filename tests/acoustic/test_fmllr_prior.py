@@ -77,7 +77,7 @@ def test_a_prior_holds_what_its_speakers_have_in_common():
     assert prior is not None
     np.testing.assert_allclose(prior.mean, maps.mean(axis=0), atol=1e-6)
     flat = prior.directions.reshape(len(prior.directions), -1).T.astype(np.float64)
-    assert flat.shape[1] == 2  # all that they differ in
+    assert flat.shape[1] == 2  # the only difference
     coordinates, *_ = np.linalg.lstsq(flat, (maps - maps.mean(axis=0)).reshape(60, -1).T, rcond=None)
     np.testing.assert_allclose(flat @ coordinates, (maps - maps.mean(axis=0)).reshape(60, -1).T, atol=1e-5)
     np.testing.assert_allclose(np.cov(coordinates), np.eye(2), atol=1e-4)

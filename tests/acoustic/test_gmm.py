@@ -121,7 +121,7 @@ def test_one_step_is_that_of_the_formulas(monkeypatch, block, seed, weighted):
 def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames(prior, counts_as):
     rng = np.random.default_rng(8)
     mixtures = random_mixtures(rng)
-    n_frames = 18.75 * mixtures.n_components  # fifteen of them are fewer than a component has on average
+    n_frames = 18.75 * mixtures.n_components  # fifteen of them are below the average of a component
     frames = rng.normal(size=(60, 3)).astype(np.float32)
     weights = np.full(60, n_frames / 60)
     options = {"variance_floor": FLOOR, "minimum_count": 0.0}

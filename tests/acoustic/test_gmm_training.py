@@ -18,7 +18,7 @@ from asr.lexicon import Lexicon
 from asr.util.errors import AlignmentError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
-# No word ends with the phone that another begins with: the border between two like phones could not be found.
+# No word ends with the first phone of another word, because the border between two equal phones could not be found.
 LEXICON = Lexicon({"A": (("a", "b"),), "B": (("a", "c"),), "C": (("a", "b", "c"),), "D": (("a", "c", "b"),)})
 TOPOLOGY = Topology(("a", "b", "c"))
 MEANS = {SILENCE: (0.0, 0.0), "a": (6.0, 0.0), "b": (0.0, 6.0), "c": (-6.0, -6.0)}
@@ -134,7 +134,7 @@ def test_a_corpus_of_which_nothing_can_be_aligned_is_refused():
     [{"mixtures": (1, 3)}, {"mixtures": ()}, {"mixtures": (2, 4)}, {"iterations": (5,)}, {"iterations": (0,) * 5}],
 )
 def test_settings_that_cannot_be_followed_are_refused(wrong):
-    with pytest.raises(ValidationError, match=r"must be|should"):
+    with pytest.raises(ValidationError, match=r"must be|should|Expected"):
         GmmSettings(**wrong)
 
 
@@ -165,7 +165,7 @@ def test_more_gaussians_on_given_states_fit_better():
 
 def test_silence_has_all_of_its_components_before_the_others_grow():
     rng = np.random.default_rng(3)
-    noises = rng.normal(scale=6.0, size=(4, 2))  # of four rooms, with the phone among them
+    noises = rng.normal(scale=6.0, size=(4, 2))  # from four rooms, with the phone in each
     frames = np.concatenate([rng.normal(noises[n % 4], 0.3) for n in range(800)] + [rng.normal(0.0, 0.3, 800)])
     frames = frames.reshape(-1, 2).astype(np.float32)
     states = np.repeat(np.arange(2, dtype=np.int32), [800, 400])

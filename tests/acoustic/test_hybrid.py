@@ -12,7 +12,7 @@ from asr.acoustic.hybrid import LOWEST_LOG_POSTERIOR, HybridAcousticModel
 from asr.util.errors import ConfigError
 
 N_STATES = 5
-MEANS = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 0], [0, 0, 5]])  # state 4 is never seen
+MEANS = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 0], [0, 0, 5]])  # state 4 does not occur
 COUNTS = (400, 100, 60, 40)
 
 
@@ -104,7 +104,7 @@ def test_outputs_without_probabilities_are_calibrated(frames: np.ndarray, states
     posteriors = np.exp(model.log_posterior(frames).astype(float))
     np.testing.assert_allclose(posteriors.sum(axis=1), 1.0, atol=1e-4)
     assert (posteriors.argmax(axis=1) == states).mean() > 0.9
-    # Calibrated: of what is said to be true with about this probability, about so much is.
+    # Calibrated: about this share of the classes with this probability is correct.
     sure = posteriors.max(axis=1)
     assert abs(sure.mean() - (posteriors.argmax(axis=1) == states).mean()) < 0.1
 
@@ -112,7 +112,7 @@ def test_outputs_without_probabilities_are_calibrated(frames: np.ndarray, states
 def test_calibration_does_not_need_every_state_held_out(frames: np.ndarray, states: np.ndarray) -> None:
     few = np.concatenate([np.arange(400, 403), np.arange(0, 400), np.arange(500, 501), np.arange(560, 600)])
     model = HybridAcousticModel(RidgeClassifier(), 4).fit(frames[few], states[few])
-    assert list(model.classifier.classes_) == [0, 1, 3]  # of state 2 there was a single frame
+    assert list(model.classifier.classes_) == [0, 1, 3]  # state 2 had one frame
     assert np.isfinite(model.log_likelihood(frames)).all()
 
 
@@ -142,7 +142,7 @@ def test_a_classifier_without_any_score_is_refused() -> None:
     class Mute(ClassifierMixin, BaseEstimator):
         """Predicts, and says nothing of how surely."""
 
-    with pytest.raises(ConfigError, match="Mute has none of predict_log_proba"):
+    with pytest.raises(ConfigError, match=r"Mute .* predict_log_proba"):
         HybridAcousticModel(Mute(), 4)
 
 

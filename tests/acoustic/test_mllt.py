@@ -46,7 +46,7 @@ def test_every_alternation_makes_turned_frames_likelier():
     assert values[-1] > log_likelihood(frames, states, np.linalg.inv(mixing)) - 1e-6 * abs(values[-1])
     undone = np.abs(matrices[-1] @ mixing)
     undone /= undone.max(axis=1, keepdims=True)
-    assert (np.sort(undone, axis=1)[:, :-1] < 0.1).all()  # rows may come in another order and size
+    assert (np.sort(undone, axis=1)[:, :-1] < 0.1).all()  # rows may have another order and size
 
 
 def test_covariances_are_those_about_the_mean_of_each_gaussian():

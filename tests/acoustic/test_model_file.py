@@ -74,7 +74,7 @@ def test_pause_sounds_come_back_and_must_fit_the_frames(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.log_likelihood(frames), model.hmm.log_likelihood(frames))
     narrow = PauseSounds(fit_mixture(frames[:, :3], 1, 0.01), fit_mixture(frames[:, :3], 1, 0.01), np.ones(3))
     save_model(tmp_path / "other", replace(model, hmm=replace(model.hmm, pauses=narrow)))
-    with pytest.raises(ModelFormatError, match=r"pauses\.pause\.means must be float64 of shape \(1, 10\)"):
+    with pytest.raises(ModelFormatError, match=r"pauses\.pause\.means .* float64 of shape \(1, 10\)"):
         load_model(tmp_path / "other")
 
 
@@ -106,7 +106,7 @@ def test_a_file_knows_the_passes_over_sequences_and_an_older_one_does_not(tmp_pa
     del metadata["smbr_epochs"]
     save_arrays(tmp_path / "older", arrays, metadata)
     older = load_model(tmp_path / "older")
-    assert describe_model(older)["sequence passes"] == "unknown: the file does not say"
+    assert describe_model(older)["sequence passes"] == "unknown (not in the file)"
     save_model(tmp_path / "again", older)
     assert (tmp_path / "again").read_bytes() == (tmp_path / "older").read_bytes()
 
@@ -160,7 +160,7 @@ def test_mixtures_for_other_features_are_refused(tmp_path: Path) -> None:
     static = FrameTable.from_utterances(["u"], ["s"], [np.zeros((9, 4), np.float32)])
     other = FrontEnd(FeatureConfig(normalize="utterance")).fit(static)
     save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
-    with pytest.raises(ModelFormatError, match=r"gmm\.means is float64 of shape \(9, 2, 15\), not floats .* 12\)"):
+    with pytest.raises(ModelFormatError, match=r"gmm\.means is float64 of shape \(9, 2, 15\).* 12\)"):
         load_model(tmp_path / "model")
 
 
@@ -170,7 +170,7 @@ def test_a_classifier_of_other_features_is_refused(tmp_path: Path, name: str) ->
     static, states = training()
     other = FrontEnd(CONFIG.model_copy(update={"lda_dimension": 3})).fit(static, states)
     save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
-    with pytest.raises(ModelFormatError, match="do not fit together"):
+    with pytest.raises(ModelFormatError, match="inconsistent"):
         load_model(tmp_path / "model")
 
 
@@ -258,7 +258,7 @@ def unnormalized(classifier: object) -> SpeechModel:
 def test_parts_that_do_not_fit_are_told_in_one_sentence(tmp_path: Path, change: Change) -> None:
     save_model(tmp_path / "model", hybrid(GaussianNB()))
     spoiled(tmp_path / "model", change)
-    with pytest.raises(ModelFormatError, match="do not fit together"):
+    with pytest.raises(ModelFormatError, match="inconsistent"):
         load_model(tmp_path / "model")
 
 
@@ -268,7 +268,7 @@ def test_a_byte_that_changed_among_the_arrays_is_noticed(tmp_path: Path) -> None
     content[-3] ^= 1
     (tmp_path / "model").write_bytes(content)
     for read in (load_model, describe_model):
-        with pytest.raises(ModelFormatError, match="digest|checksum"):
+        with pytest.raises(ModelFormatError, match="checksum"):
             read(tmp_path / "model")
 
 
@@ -285,7 +285,7 @@ def test_a_description_shows_no_control_characters(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_scores_that_are_no_numbers_are_told_before_a_search_goes_on_them() -> None:
     hmm = mixtures().hmm
-    with pytest.raises(DecodeError, match="no numbers"):
+    with pytest.raises(DecodeError, match="not numbers"):
         hmm.log_likelihood(np.full((3, 15), 1e30, np.float32))
     model = hybrid(NPDClassifier(20, kernel=PolynomialKernel(9), random_state=0))
     with pytest.raises(DecodeError, match=r"NPDClassifier cannot score these frames: values .* are too large"):
@@ -314,7 +314,7 @@ def test_a_file_says_what_the_model_was_trained_on_and_may_say_nothing(tmp_path:
     model = mixtures()
     save_model(tmp_path / "model", model)
     assert load_model(tmp_path / "model").trained_on is None
-    assert describe_model(tmp_path / "model")["trained on"] == "unknown: the file does not say"
+    assert describe_model(tmp_path / "model")["trained on"] == "unknown (not in the file)"
     texts = Provenance(utterances=31, speakers=1, words=62, seconds=87.25, version="0.1.0")
     save_model(tmp_path / "told", replace(model, trained_on=texts))
     again = load_model(tmp_path / "told")

@@ -13,7 +13,7 @@ from asr.util.errors import ConfigError, CorpusError, FeatureError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 N_FEATURES = 3
-# Each word is a walk through centres; the second is the first one backwards, so that only order tells them apart.
+# Each word is a path through centers. The second is the first in reverse, so that only the order separates them.
 WALKS = {"UP": (0, 1, 2), "DOWN": (2, 1, 0), "STAY": (1, 1, 3)}
 CENTRES = np.array([[0.0, 0, 0], [3, 0, 0], [0, 3, 0], [0, 0, 3]])
 
@@ -109,7 +109,7 @@ def test_a_constant_feature_and_utterances_of_one_frame_do_no_harm():
 def test_frames_all_alike_are_kept_from_collapsing_by_the_priors():
     table, transcripts = make_table(4)
     silent = table.map(np.zeros_like)
-    with pytest.warns(UserWarning, match="distinct clusters"):  # k-means says what is the matter
+    with pytest.warns(UserWarning, match="distinct clusters"):  # k-means reports the reason
         model = small().fit(silent, transcripts)
     assert (model.gaussians_.variances > 0).all()
     assert np.isfinite(model.score(silent)).all()
@@ -117,7 +117,7 @@ def test_frames_all_alike_are_kept_from_collapsing_by_the_priors():
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [((), "UP-3: has 0 words"), (("UP", "DOWN"), "UP-3: has 2 words"), (None, "UP-3: has no transcript")],
+    [((), "UP-3 has 0 words"), (("UP", "DOWN"), "UP-3 has 2 words"), (None, "UP-3 has no transcript")],
 )
 def test_an_utterance_that_has_not_exactly_one_word_is_refused(words, message):
     table, transcripts = make_table(0)
@@ -162,7 +162,7 @@ def test_no_states_at_all_are_refused():
 
 def test_frames_of_another_front_end_are_refused(trained):
     table = FrameTable.from_utterances(["a"], ["anna"], [np.zeros((4, 5))])
-    with pytest.raises(FeatureError, match=r"5 features.*trained on 3"):
+    with pytest.raises(FeatureError, match=r"5 features.*3"):
         trained.recognize(table)
 
 

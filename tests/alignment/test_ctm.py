@@ -61,16 +61,16 @@ def test_comments_and_blank_lines_are_skipped(tmp_path):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("u 1 0.5 ONE", r"words.ctm:2: 'u 1 0.5 ONE' has 4 fields; it must be"),
+        ("u 1 0.5 ONE", "words.ctm:2: 'u 1 0.5 ONE' has 4 fields"),
         ("u 1 0.5 0.1 ONE 0.9 x", r"words.ctm:2: .* has 7 fields"),
-        ("u 1 begin 0.1 ONE", r"words.ctm:2: 'begin' must be a number"),
-        ("u 1 -0.5 0.1 ONE", r"words.ctm:2: '-0.5' must be a number of at least 0"),
-        ("u 1 0.5 nan ONE", r"words.ctm:2: 'nan' must be"),
-        ("u 1 0.5 1e999 ONE", r"words.ctm:2: '1e999' must be"),
-        ("u 1 0.5 1e30 ONE", r"words.ctm:2: '1e30' must be .* at most 1e\+09"),
-        ("u 1 0.5 " + 300_000 * "1" + "x ONE", r"words.ctm:2: .* must be a number"),
+        ("u 1 begin 0.1 ONE", r"words.ctm:2: 'begin'. Expected a number"),
+        ("u 1 -0.5 0.1 ONE", r"words.ctm:2: '-0.5'. Expected a number"),
+        ("u 1 0.5 nan ONE", r"words.ctm:2: 'nan'. Expected"),
+        ("u 1 0.5 1e999 ONE", r"words.ctm:2: '1e999'. Expected"),
+        ("u 1 0.5 1e30 ONE", r"words.ctm:2: '1e30'. Expected .* to 1e\+09"),
+        ("u 1 0.5 " + 300_000 * "1" + "x ONE", r"words.ctm:2: .* Expected a number"),
         ("u\x1b[2J 1 0.5 0.1 ONE", r"words.ctm:2: the utterance .* cannot be printed"),
-        ("u 1 0.5 0.1 ONE 1_0", r"words.ctm:2: '1_0' must be"),
+        ("u 1 0.5 0.1 ONE 1_0", r"words.ctm:2: '1_0'. Expected"),
     ],
 )
 def test_a_malformed_line_is_refused_with_its_number(tmp_path, line, reason):
@@ -92,7 +92,7 @@ def test_a_file_that_is_missing_or_not_utf8_is_refused(tmp_path):
     "row", [CtmRow("u 1", 0, 1, "a"), CtmRow("u", 0, 1, ""), CtmRow(";;u", 0, 1, "a"), CtmRow("u\x1b", 0, 1, "a")]
 )
 def test_name_that_ctm_cannot_hold_is_not_written(tmp_path, row):
-    with pytest.raises(CorpusError, match="cannot stand in a CTM file"):
+    with pytest.raises(CorpusError, match="CTM file"):
         write_ctm(tmp_path / "words.ctm", [row])
     assert list(tmp_path.iterdir()) == []
 
@@ -101,6 +101,6 @@ def test_name_that_ctm_cannot_hold_is_not_written(tmp_path, row):
     "row", [CtmRow("u", float("nan"), 1, "a"), CtmRow("u", 0, -1, "a"), CtmRow("u", 0, 1, "a", 1e39)]
 )
 def test_a_time_that_would_not_be_read_back_is_not_written(tmp_path, row):
-    with pytest.raises(CorpusError, match="must be a number of 0 to"):
+    with pytest.raises(CorpusError, match=r"CTM file. Expected a number"):
         write_ctm(tmp_path / "words.ctm", [row])
     assert list(tmp_path.iterdir()) == []

@@ -44,7 +44,9 @@ def test_utterance_is_aligned_if_long_enough(words, n_frames, seed):
     elif words:
         shortest = shortest_path_frames(graph)
         assert result.code == "too-short"
-        assert result.reason.startswith(f"{n_frames} frames are fewer than the {shortest} ")
+        assert result.reason.startswith(
+            f"{n_frames} frames are too short for its transcript. Expected at least {shortest}"
+        )
     else:
         assert n_frames in (1, 2)  # silence takes three
         assert "no path" in result.reason
@@ -61,7 +63,7 @@ def test_the_best_variant_and_pause_are_chosen():
 def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
     units = units_of("x", "y")
     scores = scores_of(units)
-    scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence looks better until it is too late for the word
+    scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence scores better until it is too late for the word
     graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
     assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), Fault)
     result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0, np.inf))
@@ -69,7 +71,7 @@ def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
 
 
 def test_a_word_without_pronunciation_is_refused():
-    with pytest.raises(LexiconError, match="no pronunciation for D E;"):
+    with pytest.raises(LexiconError, match="no pronunciation for D E"):
         transcript_graph(["E", "A", "D"], LEXICON, TOPOLOGY)
 
 
@@ -129,7 +131,7 @@ def test_an_utterance_that_cannot_be_scored_fails_alone_with_its_reason(log_like
     table.frames[table.rows("u2")] = np.nan
     found = align_table(log_likelihood, table, graphs, TOPOLOGY, SELF_LOOPS)
     assert found.failed.keys() == {"u1", "u2"}
-    assert found.failed["u2"] == Fault("not-finite", "its frames hold values that are not finite numbers")
+    assert found.failed["u2"] == Fault("not-finite", "values of its frames are not finite")
     for name in ("u0", "u3"):
         np.testing.assert_array_equal(found.states[table.rows(name)], whole.states[table.rows(name)])
 
@@ -148,7 +150,7 @@ def test_one_state_phones_that_follow_themselves_are_entered_anew():
 def test_a_table_of_which_nothing_fits_is_refused_with_the_first_reason():
     table = table_of(2, 3)
     graphs = {name: transcript_graph(["A"], LEXICON, TOPOLOGY) for name in table.ids}
-    message = r"none of the 2 utterances .* u0: 2 frames are fewer"
+    message = "none of the 2 utterances .* u0: 2 frames"
     with pytest.raises(AlignmentError, match=message):
         flat_alignment(table, graphs, TOPOLOGY)
     with pytest.raises(AlignmentError, match=message):
@@ -157,5 +159,5 @@ def test_a_table_of_which_nothing_fits_is_refused_with_the_first_reason():
 
 def test_a_transcript_of_enormous_words_is_refused():
     lexicon = Lexicon({"A": tuple((f"p{n}",) * 1000 for n in range(40))})
-    with pytest.raises(LexiconError, match="10 words with all their pronunciations are 400000 phones of 3 states each"):
+    with pytest.raises(LexiconError, match="10 words has 400000 phones"):
         transcript_graph(["A"] * 10, lexicon, Topology(lexicon.phones))

@@ -115,7 +115,7 @@ def test_arrays_come_back_and_others_are_refused():
     frames = recordings(1, seed=9)[0].utterance(0)
     back = PauseSounds.from_arrays(arrays, N, sounds.frame_shift)
     np.testing.assert_array_equal(back.of_recording(frames), sounds.of_recording(frames))
-    with pytest.raises(ValueError, match=r"pauses\.pause\.means must be float64 of shape"):
+    with pytest.raises(ValueError, match=r"pauses\.pause\.means .* float64 of shape"):
         PauseSounds.from_arrays(arrays, N + 1, 0.01)
     for name in ("pause.weights", "speech.variances", "spread"):
         with pytest.raises(ValueError, match=rf"pauses\.{name}"):

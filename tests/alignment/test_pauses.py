@@ -59,7 +59,7 @@ def test_levels_that_differ_by_utterance_or_are_normalized_do_no_harm():
 
 def test_pauses_are_found_in_noise_of_changing_level():
     table, paused = utterances(((0, 75), (95, 140), (160, 200)))
-    level = np.tile(np.sin(np.linspace(0.0, 3.0 * np.pi, 200)), len(table))  # in one feature, as breath or traffic
+    level = np.tile(np.sin(np.linspace(0.0, 3.0 * np.pi, 200)), len(table))  # in one feature, such as breath or traffic
     frames = table.frames.copy()
     frames[:, 3] += np.where(paused, 1.5 * level, 0.0).astype(np.float32)
     assert agreement(FrameTable(table.ids, table.speakers, frames, table.offsets), paused) > 0.95
@@ -81,7 +81,7 @@ def test_noise_that_swells_is_known_by_how_its_recording_sounds(seed):
     assert agreement(swelling, paused) > 0.94
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pauses, "ROUNDS", 0)
-        assert agreement(swelling, paused) < 0.88  # by the level alone
+        assert agreement(swelling, paused) < 0.88  # only by the level
 
 
 def test_what_is_shorter_than_a_pause_is_none():
@@ -92,7 +92,7 @@ def test_what_is_shorter_than_a_pause_is_none():
         rows = table.rows(number)
         short[rows.start : rows.start + 60] = short[rows.start + 150 : rows.stop] = False
     assert (evidence[short] == CERTAIN).all()
-    twice = pause_evidence(table, frame_shift=0.02)  # of twice the shift it is long enough
+    twice = pause_evidence(table, frame_shift=0.02)  # with twice the shift it is long enough
     assert (twice[short] < 0).mean() > 0.7
 
 

@@ -89,6 +89,6 @@ def test_likelihood_posteriors_and_best_path_are_those_of_hmmlearn(n_nodes, n_fr
     viterbi_score, arcs = oracle.decode(oracle.rows)
     assert path.complete
     assert path.score == pytest.approx(viterbi_score, abs=1e-8)
-    # Units that share a state can change places without a change of the score.
+    # Units that share a state can be exchanged without a change of the score.
     unit_state = TOPOLOGY.unit_state
     assert unit_state[frame_units(path, graph)].tolist() == unit_state[graph.arc_unit[arcs[:-1]]].tolist()

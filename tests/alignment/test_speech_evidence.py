@@ -22,7 +22,7 @@ def test_what_is_explained_is_that_of_refits_without_each_utterance():
     durations, said = spoken(30)
     besides = known(said, ["a", "b", "b"] * 10)
     assert besides.shape == (30, 4)
-    besides = besides[:, [1, 2, 3]]  # who speaks adds up to one
+    besides = besides[:, [1, 2, 3]]  # the shares of the speakers have the sum one
     phones = said - besides @ np.linalg.lstsq(besides, said, rcond=None)[0]
 
     def missed(columns: np.ndarray, penalties: np.ndarray) -> np.ndarray:

@@ -89,13 +89,13 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (np.zeros(8000), "8000", CorpusError, r"its rate is '8000' \(str\); a whole number"),
         ((np.zeros(8000), "8000"), None, CorpusError, r"its rate is '8000' \(str\)"),
         (np.zeros(8000), np.nan, CorpusError, "its rate is nan"),
-        ((np.zeros(8000), RATE), RATE, CorpusError, "come with their own, 8000"),
-        (b"RIFF", None, CorpusError, r"4 bytes \(bytes\) are no audio.*io\.BytesIO"),
+        ((np.zeros(8000), RATE), RATE, CorpusError, "rate 8000"),
+        (b"RIFF", None, CorpusError, r"4 bytes \(bytes\) are not audio.*io\.BytesIO"),
         (b"RIFF", RATE, CorpusError, r"io\.BytesIO"),
-        (None, None, CorpusError, r"None \(NoneType\) is no audio; a path, .* array of samples with its rate"),
-        (None, RATE, CorpusError, r"None \(NoneType\) is no audio"),
-        (7, None, CorpusError, r"7 \(int\) is no audio"),
-        ({"samples": [0.0]}, RATE, CorpusError, r"\(dict\) is no audio"),
+        (None, None, CorpusError, r"None \(NoneType\) is not audio.* rate"),
+        (None, RATE, CorpusError, r"None \(NoneType\) is not audio"),
+        (7, None, CorpusError, r"7 \(int\) is not audio"),
+        ({"samples": [0.0]}, RATE, CorpusError, r"\(dict\) is not audio"),
         ([[0.0, 0.0], [0.0]], RATE, CorpusError, "cannot be made an array"),
         (np.zeros(8000, np.int64), RATE, CorpusError, "int64"),
         (np.zeros((2, 8000)), RATE, CorpusError, r"\(2, 8000\)"),
@@ -103,9 +103,9 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (np.full(8000, np.nan), RATE, CorpusError, "not finite"),
         (np.full(8000, 20000.0), RATE, CorpusError, "32768"),
         (np.broadcast_to(np.float32(0), (2**40,)), RATE, CorpusError, "too long"),
-        (np.zeros(50), RATE, FeatureError, "less than one window"),
+        (np.zeros(50), RATE, FeatureError, "shorter than one window"),
         ("nowhere.wav", None, CorpusError, "nowhere.wav does not exist"),
-        ("nowhere.wav", RATE, CorpusError, "a file says its own rate"),
+        ("nowhere.wav", RATE, CorpusError, "contain their rate"),
         (io.BytesIO(b"no audio"), None, CorpusError, "file object: cannot be read as audio"),
         (io.StringIO("text"), None, CorpusError, "'rb'"),
     ],
@@ -174,14 +174,14 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
         ({"speakers": {"a": "x", "b": "x"}}, "speakers.*list of text"),
         ({"speakers": [None, None]}, "speakers.*list of text"),
         ({"speakers": ["a", 2]}, "speakers.*list of text"),
-        ({"speaker_transforms": "maps"}, "say who speaks with speakers="),
+        ({"speaker_transforms": "maps"}, "speakers="),
         ({"speakers": "one", "adapt": "magic"}, "adapt.*'magic'"),
     ):
         with pytest.raises(ConfigError, match=message):
             recognizer.recognize_all(wavs[:2], **options)
     with pytest.raises(ConfigError, match=r"adapt.*'fmlr'"):
         recognizer.recognize_all([], adapt="fmlr")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="go together"):
+    with pytest.raises(ConfigError, match="used together"):
         recognizer.recognize(wavs[0], speaker="one")
     adapted = list(recognizer.recognize_all(wavs, speakers="one", adapt=True))
     assert all(isinstance(result, Result) and result.text for result in adapted)
@@ -191,7 +191,7 @@ def test_adaptation_from_a_program_logs_its_progress(recognizer, wavs, caplog):
     with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
         list(recognizer.recognize_all(wavs[:3], speakers="one", adapt=True))
     assert [line.rpartition(" in ")[0] for line in caplog.messages] == [
-        "features: 3", f"adapting and recognizing: steps: {n_steps(3)}"
+        "features: 3", f"adaptation and recognition: steps: {n_steps(3)}"
     ]  # fmt: skip
 
 
@@ -246,7 +246,7 @@ def test_a_grammar_decides_what_can_be_said(recognizer, wavs, said, tmp_path):
 def test_a_grammar_that_cannot_be_used_is_refused_at_once(recognizer, tmp_path):
     for wrong, message in (
         (["ONE HYBRID"], "no pronunciation for HYBRID"),
-        (["one"], "letter case counts"),
+        (["one"], "letter case matters"),
         ([], ""),
         (tmp_path / "nowhere.arpa", r"nowhere\.arpa"),
     ):
@@ -256,13 +256,13 @@ def test_a_grammar_that_cannot_be_used_is_refused_at_once(recognizer, tmp_path):
 
 @pytest.mark.parametrize("wrong", [-4, 0, 1001, 2.0, True, {"NO": 1}, b"NO", object()])
 def test_what_is_no_grammar_is_refused_with_what_would_be_one(recognizer, wrong):
-    with pytest.raises(GrammarError, match=r"is no grammar; give sentences as a list"):
+    with pytest.raises(GrammarError, match="is not a grammar"):
         recognizer.with_grammar(wrong)
 
 
 @pytest.mark.parametrize("wrong", [5, None, ["NO", 2]])
 def test_what_is_no_sentence_of_a_grammar_is_refused(recognizer, wrong):
-    with pytest.raises(GrammarError, match="is no sentence of a grammar"):
+    with pytest.raises(GrammarError, match="is not a sentence"):
         recognizer.with_grammar(["NO", wrong])
 
 
@@ -289,7 +289,7 @@ def test_a_grammar_is_asked_for_by_the_number_of_its_words(recognizer, wavs):
 def test_a_word_added_can_be_recognized(toy_model, wavs, said, grammar):
     recognizer = Recognizer.load(toy_model, grammar=grammar)
     number, text = next((n, said[wav.stem]) for n, wav in enumerate(wavs) if "ONE" in said[wav.stem])
-    recognizer.add_word("UNO", "W AH N S UW")  # like nothing that is there
+    recognizer.add_word("UNO", "W AH N S UW")  # unlike any existing name
     before = recognizer.recognize(wavs[number])
     assert "UNO" in recognizer.words
     assert "UNO" in recognizer.graph.words
@@ -338,17 +338,17 @@ def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
 @pytest.mark.parametrize(
     ("word", "reason"),
     [
-        ("<s>", "in grammars it is the beginning or end of a sentence"),
-        ("SENT-END", "in grammars it is the beginning or end of a sentence"),
-        ("!NULL", "in grammars it is nothing said"),
-        ("<eps>", "in grammars it is nothing said"),
-        ("#0", "in grammars it is a symbol of automata"),
-        ("<unk>", "in grammars it is any word that is not known"),
-        ("<NOISE>", "angle brackets is a mark.*allow_oov_phones=True"),
+        ("<s>", "the beginning or end of a sentence"),
+        ("SENT-END", "the beginning or end of a sentence"),
+        ("!NULL", "no word"),
+        ("<eps>", "no word"),
+        ("#0", "a symbol of automata"),
+        ("<unk>", "any unknown word"),
+        ("<NOISE>", "angle brackets.*allow_oov_phones=True"),
     ],
 )
 def test_a_mark_is_not_added_as_a_word(recognizer, word, reason):
-    with pytest.raises(LexiconError, match=f"'{word}' cannot be added as a word: .*{reason}"):
+    with pytest.raises(LexiconError, match=f"'{word}' cannot be added as a word.*{reason}"):
         recognizer.add_word(word, "W AH N")
     assert word not in recognizer.words
 
@@ -363,7 +363,7 @@ def test_a_pronunciation_that_can_only_be_aligned_is_told_so(toy_model, caplog):
     model = replace(Recognizer.load(toy_model).model, untrained=("IY",))
     Recognizer(model).add_word("SUNNY", "S AH N IY")
     (line,) = caplog.messages
-    assert line.startswith("SUNNY ") and "never heard IY; " in line
+    assert line.startswith("This pronunciation of SUNNY ") and "untrained phones IY" in line
     caplog.clear()
     Recognizer(model).add_word("SUN", "S AH N")
     Recognizer(model, allow_oov_phones=True).add_word("SUNNY", "S AH N IY")
@@ -378,9 +378,9 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
         assert phone.end == following.start
     assert json.dumps(alignment.to_dict())
     for text, kind, message in (
-        ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID; give each to add_word first"),
-        ("ONE seven", LexiconError, "no pronunciation for seven; letter case counts, .* has seven as SEVEN"),
-        ("SEVEN " * 100, AlignmentError, "needs at the least"),
+        ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID. Use add_word"),
+        ("ONE seven", LexiconError, "no pronunciation for seven; letter case matters, .* has seven as SEVEN"),
+        ("SEVEN " * 100, AlignmentError, "too short for its transcript"),
         ("", AlignmentError, "no words"),
     ):
         with pytest.raises(kind, match=message):

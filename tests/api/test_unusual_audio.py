@@ -49,7 +49,7 @@ def test_channels_of_opposite_phase_have_a_warning_on_the_line_that_asked(recogn
 
 def test_channels_that_hold_different_sounds_have_a_warning(recognizer, samples):
     noise = np.random.default_rng(0).normal(0, samples.std(), len(samples)).astype(np.float32)
-    with pytest.warns(AudioWarning, match=r"^array: two channels that hold different sounds.*remix 1"):
+    with pytest.warns(AudioWarning, match="^array: two channels.*remix 1"):
         assert codes(recognizer.recognize(np.stack([samples, noise], axis=1), rate=RATE)) == ["channels-differ"]
 
 
@@ -78,7 +78,7 @@ def tape(samples, tmp_path_factory):
     return path
 
 
-TAPE = "it lasts 20 s, and the longest sentence of the grammar has 2 words"
+TAPE = "20 s of audio, but the longest sentence of the grammar has 2 words"
 
 
 def test_recording_too_long_for_the_grammar_has_a_warning(recognizer, samples, tape):
@@ -97,11 +97,11 @@ def test_the_command_says_so_once_and_of_the_longest(toy_model, tape, samples, t
         soundfile.write(tmp_path / f"{name}.wav", np.resize(samples, seconds * RATE), RATE)
     decode = ["decode", "--model", toy_model, "--out", tmp_path / "out", "-j", 1, tape, *tmp_path.glob("*.wav")]
     assert asr(*decode, "--grammar", tmp_path / "sentences")[0] == 0
-    assert len([line for line in caplog.messages if line.startswith("tape: it lasts 20 s")]) == 1
+    assert len([line for line in caplog.messages if line.startswith("tape: 20 s of audio")]) == 1
     assert "tape-2" not in caplog.text
     caplog.clear()
     assert asr(*decode)[0] == 0
-    assert "it lasts" not in caplog.text
+    assert "s of audio" not in caplog.text
 
 
 def test_alignment_warns_too_and_ordinary_audio_does_not(recognizer, samples):

@@ -16,13 +16,13 @@ def test_error_bars_and_inputs_are_counted(capsys: pytest.CaptureFixture[str]) -
     covered = re.search(r"sinc: ([\d.]+) % of new targets .* over 3 runs", printed)
     assert covered is not None
     assert 90 < float(covered[1]) < 99
-    assert re.findall(r"(\w+): exactly the inputs that matter in [23] of 3 runs", printed) == ["sinc", "moons"]
+    assert re.findall(r"(\w+): exactly the relevant inputs in [23] of 3 runs", printed) == ["sinc", "moons"]
 
 
 def test_bars_that_follow_the_noise_stand_beside_those_that_do_not(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "noise", "--runs", "2"])
-    rows = re.findall(r"variance (.*): ([\d.]+) % .* x < 0, ([\d.]+) %.* by ([\d.]+)", capsys.readouterr().out)
-    assert [row[0] for row in rows] == ["learnt", "one for all", "known"]
+    rows = re.findall(r"variance (.*): ([\d.]+) % .* x < 0, ([\d.]+) %.* error ([\d.]+)", capsys.readouterr().out)
+    assert [row[0] for row in rows] == ["learned", "one for all", "known"]
     assert float(rows[1][1]) > 99 and float(rows[1][2]) < min(float(rows[0][2]), float(rows[2][2]))
 
 
@@ -51,6 +51,6 @@ def test_probabilities_are_compared_on_every_set(tmp_path: Path, capsys: pytest.
     np.testing.assert_allclose(found, losses.mean(axis=0), atol=2e-4)
     less = (losses < losses[:, 2:]).T
     for method, line, wins in zip(("leave-one-out", "moderated"), printed[-2:], less, strict=False):
-        assert line == f"{method}: less log-loss than the calibrated SVM on {wins.sum()} of 3 sets"
+        assert line == f"{method}: lower log-loss than the calibrated SVM on {wins.sum()} of 3 sets"
     main(["--only", "probabilities", "--data-dir", str(tmp_path), "--partitions", "1", "--sets", "heart", "--choose"])
     assert re.search(r"^heart +40 ", capsys.readouterr().out, re.MULTILINE)

@@ -52,7 +52,7 @@ def test_a_quick_run_prints_every_table_and_what_was_required(folder, in_this_pr
         assert f"{name}: 1 BLAS thread" in printed
     for label in LABELS.values():
         assert len(re.findall(rf"│ {re.escape(label)} +│", printed)) == 4
-    assert "the same centres in the same order" in printed
+    assert "the same centers in the same order" in printed
     assert len(re.findall(r"^(PASS|FAIL)  ", printed, re.MULTILINE)) == 14
     assert "Quick run" in printed
 

@@ -50,8 +50,8 @@ def test_one_to_three_seconds_of_noise_lie_around_the_pieces(noise: NoiseClips, 
 def test_a_place_moves_with_its_piece_and_never_into_the_noise():
     padded = Padded(np.empty(0, np.float32), 1000, np.array([100, 400]), np.array([200, 300]), [0, 0, 1])
     assert padded.moved(150, 1) == 250
-    assert padded.moved(210, 0) == 300  # a little after the end of the first piece
-    assert padded.moved(190, 2) == 400  # a little before the beginning of the second
+    assert padded.moved(210, 0) == 300  # shortly after the end of the first piece
+    assert padded.moved(190, 2) == 400  # shortly before the start of the second
     assert padded.moved(200, 2) == 400
     assert padded.n_noise == 500
 
@@ -100,7 +100,7 @@ def test_agreement_counts_silence_and_moved_boundaries():
     found = agreement({"u": plain}, {"u": padded}, {"u": place}, rate=100)
     assert found.true_silence == pytest.approx(100 * 2.1 / 3)
     assert found.silence == pytest.approx(100 * 2.11 / 3)
-    assert found.close_boundaries == 50.0  # 10 ms and 0 ms are close, 100 ms twice is not
+    assert found.close_boundaries == 50.0  # 10 ms and 0 ms are close, the two of 100 ms are not
 
 
 def test_word_with_another_pronunciation_is_not_close():

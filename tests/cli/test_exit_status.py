@@ -12,9 +12,9 @@ from asr.util.errors import MODEL_NEEDED, LexiconError
 from tests.cli.place import Asr
 
 NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
-NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"
-NO_GRAMMAR = "there is no file 'trigram'; give loop, one, a number of words, or the file of a grammar"
-NO_SPACE = "out/x: No space left on device; free some space"
+NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist. Expected a directory", "is a file. Expected a directory"
+NO_GRAMMAR = "'trigram' does not exist"
+NO_SPACE = "out/x: No space left on device"
 BAD_LEXICON = "lexicon.txt:3: word 'two' has no phones"
 
 
@@ -55,13 +55,13 @@ def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complai
         ("features --data {dir} --out out --config no.toml", f"--config: 'no.toml' {NO_FILE}"),
         ("train --data none --lexicon {file} --work-dir w", f"--data: 'none' {NO_DIRECTORY}"),
         ("train --data {dir} --lexicon {dir} --work-dir w", f"--lexicon: '{{dir}}' {NOT_A_FILE}"),
-        ("align --model none --data {dir} --out out", f"--model: 'none' does not exist; {MODEL_NEEDED}"),
+        ("align --model none --data {dir} --out out", f"--model: 'none' does not exist. {MODEL_NEEDED}"),
         ("align --model {file} --data none --out out", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out no.wav", f"AUDIO: 'no.wav' {NO_FILE}"),
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out --data {dir} --grammar trigram", f"--grammar: {NO_GRAMMAR}"),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
-        ("info none", f"MODEL: 'none' does not exist; {MODEL_NEEDED}"),
+        ("info none", f"MODEL: 'none' does not exist. {MODEL_NEEDED}"),
     ],
 )  # fmt: skip
 def test_missing_input_has_status_1(asr: Asr, transcript: Path, arguments: str, sentence: str) -> None:
@@ -77,7 +77,7 @@ def test_bad_grammar_number_names_what_fits(asr: Asr, transcript: Path, option: 
     files = ["--model", transcript, "--out", "out", "--data", transcript.parent]
     status, out, err = asr("decode", *files, f"{option}={given}")
     assert (status, out) == (1, "")
-    assert err.startswith(f"asr: error: {option}: '{given}' is no number of words; it takes loop (any words in any")
+    assert err.startswith(f"asr: error: {option}: '{given}' is not a number of words")
     assert "there is no file" not in err
 
 
@@ -98,7 +98,7 @@ def test_raised_error_decides_the_exit_status(
     monkeypatch.setattr(score, "require_file", fail)
     code, out, err = asr("score", transcript, transcript)
     assert (code, out) == (status, "")
-    assert err in (f"asr: error: {message}\n", "")  # Typer itself ends an interrupted command, silently
+    assert err in (f"asr: error: {message}\n", "")  # Typer itself ends an interrupted command, without a message
 
 
 def test_a_fault_of_the_program_keeps_its_traceback(transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ def run(
 ) -> tuple[int, str]:
     """Exit status and standard error of a command with this standard output."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""  # where empty, the same as not set
+    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""  # empty is the same as not set
     command = [sys.executable, "-m", "asr.cli", *map(str, arguments)]
     done = subprocess.run(command, stdout=output, stderr=error, env=environment, text=True, check=False)
     return done.returncode, done.stderr or ""
@@ -41,7 +41,7 @@ def transcript(tmp_path: Path) -> Path:
 def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arguments: str, unbuffered: bool) -> None:
     words = [transcript if word == "TEXT" else word for word in arguments.split()]
     status, err = run(words, full, unbuffered=unbuffered)
-    assert (status, err) == (1, "asr: error: standard output: No space left on device; free some space\n")
+    assert (status, err) == (1, "asr: error: standard output: No space left on device. Free some space\n")
 
 
 @pytest.mark.slow

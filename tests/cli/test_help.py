@@ -8,22 +8,27 @@ import pytest
 from tests.cli.place import Asr
 
 OF_DATA = ("a folder with the lists wav.scp (or feats.scp), utt2spk and text",)
-OF_ROOT = ("relative paths in wav.scp or feats.scp", "then in the data directory itself")
+OF_ROOT = ("relative paths in wav.scp or feats.scp", "then in the data directory")
 TOLD = {
-    "train": (*OF_DATA, *OF_ROOT, "Seed of all random numbers", "Folder for the models", "the table of report.html"),
+    "train": (*OF_DATA, *OF_ROOT, "Seed of the random numbers", "Folder for the models", "the table of report.html"),
     "decode": (
         *OF_DATA,
         *OF_ROOT,
-        "in noise that training lacks, it can do harm",
-        "directory with --adapt, or a model with maps of few speakers",
-        "the probability that a word is right",
-        "less is faster, but loses words",
-        "hyp.mlf in the folder of --out. Is followed by no file",
-        "Hybrids of other classifiers cannot be adapted; their mixtures can",
+        "or in noise",
+        "directory with --adapt, or with a model trained with transforms",
+        "the probability that it is correct",
+        "faster but loses words",
+        "hyp.mlf in the folder of --out",
+        "Hybrids of other classifiers cannot be adapted",
     ),
-    "tune": (*OF_DATA, *OF_ROOT, "lm_scale and insertion_penalty", "that asr train or asr tune has written"),
-    "validate": (*OF_DATA, *OF_ROOT, "is what training refuses or has to leave out", "to check it beside the training"),
-    "align": (*OF_DATA, *OF_ROOT, "how well every transcript fits its audio", "that asr train or asr tune has written"),
+    "tune": (*OF_DATA, *OF_ROOT, "lm_scale and insertion_penalty", "written by asr train"),
+    "validate": (
+        *OF_DATA,
+        *OF_ROOT,
+        "An error stops training or excludes utterances",
+        "together with the training data",
+    ),
+    "align": (*OF_DATA, *OF_ROOT, "the match of every transcript with its audio", "written by asr train"),
 }
 
 

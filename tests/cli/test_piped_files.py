@@ -42,7 +42,7 @@ def test_settings_and_lexicon_come_through_pipes(asr: Asr, piped: Piped, tiny_co
     status, _, err = asr(*train, *through)
     assert status == 0, err
     status, _, err = asr(*train, *(part for option, path in files.items() for part in (option, path)))
-    assert status == 0, err  # the same run, with settings and lexicon that have not changed
+    assert status == 0, err  # the same run, with the same settings and lexicon
 
 
 def test_a_fault_of_what_is_piped_is_told_with_its_line(asr: Asr, piped: Piped, tiny_corpus: Path, tmp_path) -> None:
@@ -67,7 +67,7 @@ def test_empty_pipe_is_refused(asr: Asr, piped: Piped, toy_model: Path, tiny_cor
     }
     for option, command in commands.items():
         name = piped(b"")
-        texts = f"{option}: nothing comes through '{name}'; has the command"
+        texts = f"{option}: the pipe '{name}' is empty"
         check_one_sentence(asr(*command, option, name), texts)
 
 
@@ -76,6 +76,6 @@ def test_too_much_and_named_pipes_are_refused(
 ) -> None:
     validate = ["validate", "--data", tiny_corpus / "train", "--lexicon"]
     os.mkfifo(tmp_path / "named")
-    check_one_sentence(asr(*validate, tmp_path / "named"), "--lexicon: ", "is a pipe; write what comes through it")
+    check_one_sentence(asr(*validate, tmp_path / "named"), "--lexicon: ", "is a pipe")
     monkeypatch.setattr(options, "_MAX_PIPED", 1 << 20)
-    check_one_sentence(asr(*validate, piped(b"A B\n" * (1 << 19))), "gives more than 1 MiB; write it to a file")
+    check_one_sentence(asr(*validate, piped(b"A B\n" * (1 << 19))), "more than 1 MiB")

@@ -63,7 +63,7 @@ def test_a_missing_hypothesis_is_counted_and_listed(asr: Asr, files: Files) -> N
     status, out, err = asr("score", *files[:2])
     assert status == 0
     assert "2 deleted" in out
-    assert err == "asr: 1 utterance without hypothesis, so that all words count as deleted: b-1\n"
+    assert err == "asr: 1 utterance without a hypothesis; all their words count as deleted: b-1\n"
 
 
 def test_few_references_give_no_interval(asr: Asr, files: Files) -> None:
@@ -72,7 +72,7 @@ def test_few_references_give_no_interval(asr: Asr, files: Files) -> None:
     status, out, err = asr("score", *files[:2])
     assert status == 0
     assert out.startswith("WER 0.00 %  [no interval: ")
-    assert err.startswith("asr: 60 utterances of HYP without reference")
+    assert err.startswith("asr: 60 utterances of HYP without a reference")
     assert err.endswith(": u-00, u-02, u-03, u-04, u-05 and 55 more\n")
 
 

@@ -43,6 +43,6 @@ def test_a_missing_file_is_reported_before_anything_heavy_is_imported() -> None:
     arguments = ["decode", "--model", "no-such-model", "--out", "out", "hello.wav"]
     result = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
     sentence, report = result.stderr.split("\n", 1)
-    assert sentence == f"asr: error: --model: 'no-such-model' does not exist; {MODEL_NEEDED}"
+    assert sentence == f"asr: error: --model: 'no-such-model' does not exist. {MODEL_NEEDED}"
     assert json.loads(report)["status"] == 1
     assert HEAVY.isdisjoint(json.loads(report)["modules"])

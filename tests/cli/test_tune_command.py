@@ -47,7 +47,7 @@ def test_the_new_model_differs_in_its_search_settings_alone(tuned, toy_model):
     lines = out.splitlines()
     assert lines[0] == str(output)
     assert f"beam {after.search.beam:g} (was {before.search.beam:g})" in lines
-    assert lines[-1].endswith("% WER on the data of the choice")
+    assert lines[-1].endswith("% WER on the tuning data")
 
 
 def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, tune, toy_model, said):
@@ -77,7 +77,7 @@ def test_utterances_that_cannot_be_used_are_listed(toy_model, toy_corpus, tmp_pa
     (data / "text").write_text(text.replace("WISE TWO SEVEN ONE", "WISE TWO SEVEN HYBRID"))
     status, _, err = asr("tune", "--model", toy_model, "--data", data, "--output", output, "-j", 1)
     assert status == 0
-    assert "9 of 10 utterances done; not done: 1 unknown-word" in err
+    assert "9 of 10 utterances done; left out: 1 unknown-word" in err
     assert "HYBRID" in err
 
 
@@ -148,7 +148,7 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, said, outpu
     assert "lost: 0 of" in out
     limited = load_model(output).search
     described = describe_model(output)
-    assert described["rejection"]["by"].startswith("limits") and "tuned for" in str(described["held-out speech"])
+    assert described["rejection"]["by"].startswith("limits") and "tuning grammar" in str(described["held-out speech"])
     assert limited.filler_penalty == load_model(toy_model).search.filler_penalty
     assert limited.rejects
     output.unlink()

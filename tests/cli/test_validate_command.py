@@ -138,7 +138,9 @@ def test_train_stops_with_all_reasons_at_once(
     assert err.startswith("asr: error: ") and err.count("\n") == 1
     for part in ("settings.toml:5: tuning.held_out", "lexicon.txt:6: the word 'WELL' uses", "wav.scp:2: the entry of"):
         assert part in err
-    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]  # which would tell it twice
+    assert not [
+        record for record in caplog.records if record.levelno >= logging.ERROR
+    ]  # otherwise it would be reported twice
     assert not (tmp_path / "run").exists()
 
 
@@ -183,7 +185,7 @@ def test_audio_is_checked_once(train: Asr, tmp_path: Path, monkeypatch: pytest.M
     shutil.rmtree(tmp_path / "run")
     assert train()[0] == 0
     assert asked[9:] == [True] * 9
-    assert train()[0] == 0  # the features are there
+    assert train()[0] == 0  # the features exist
     assert asked[18:] == [False] * 9
 
 

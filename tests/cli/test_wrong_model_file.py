@@ -19,19 +19,19 @@ def attribute(name: str, value: object) -> Callable[[list], None]:
 
 
 MODELS = {
-    "empty": (lambda p: p.model.write_bytes(b""), ("damaged or no model file",)),
-    "another kind of file": (lambda p: shutil.copy(p.wav(0), p.model), ("damaged or no model file",)),
+    "empty": (lambda p: p.model.write_bytes(b""), ("damaged or not a model file",)),
+    "another kind of file": (lambda p: shutil.copy(p.wav(0), p.model), ("damaged or not a model file",)),
     "not ours": (lambda p: save_arrays(p.model, {"a": np.zeros(3)}, {"b": 1}), ("format is None",)),
     "another version": (lambda p: p.retell(format="hybrid-asr model 99"), ("'hybrid-asr model 99'",)),
     "a kind unheard of": (lambda p: p.retell(kind="neural"), ("neural",)),
     "phones gone": (lambda p: p.retell(phones=["AH"]), ("self_loops",)),
     "endless states": (lambda p: p.retell(states_per_phone=10**12), ("self_loops",)),
     "states of infinity": (lambda p: p.retell(states_per_phone="many"), ("many",)),
-    "no lexicon": (lambda p: p.retell(lexicon=[]), ("do not fit together",)),
+    "no lexicon": (lambda p: p.retell(lexicon=[]), ("inconsistent",)),
     "a phone the model lacks": (lambda p: p.retell(lexicon={"ONE": [["W", "AH", "NG"]]}), ("'NG'",)),
     "no search": (lambda p: p.retell(search={"beam": -1}), ("beam",)),
     "no grammar": (lambda p: p.retell(arpa=3), ("arpa", "not 3")),
-    "another lexicon": (lambda p: p.retell(lexicon={"ONE": [["W", "AH", "N"]]}), ("lexicon", "digest")),
+    "another lexicon": (lambda p: p.retell(lexicon={"ONE": [["W", "AH", "N"]]}), ("lexicon", "checksum")),
     "phones that are not names": (lambda p: p.retell(phones=["AH", "\x1b[2J"]), ("phones", "\\x1b[2J")),
     "a setting unheard of": (lambda p: p.retell(colour="red"), ("colour",)),
     "other features": (lambda p: p.retell(front_end={"config": {}, "static_dimension": 13}), ("front end",)),
@@ -44,9 +44,9 @@ MODELS = {
     ),
     "another class": (
         lambda p: p.retell_classifier(lambda d: d.__setitem__(1, "sklearn.svm:SVC")),
-        ("do not fit together",),
+        ("inconsistent",),
     ),
-    "attributes gone": (lambda p: p.retell_classifier(lambda d: d.__setitem__(3, [])), ("do not fit together",)),
+    "attributes gone": (lambda p: p.retell_classifier(lambda d: d.__setitem__(3, [])), ("inconsistent",)),
     "classes of no state": (
         lambda p: p.retell_classifier(attribute("classes_", ["list", [["scalar", "<i4", 77]]])),
         ("classes",),
@@ -74,13 +74,13 @@ def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Bin, tm
         check_one_sentence(finished)
         return finished[2]
 
-    assert f"is a directory; give the model file in it, '{place.model}'" in texts(place.folder)
-    made = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+    assert f"is a directory. Use the model file in it, '{place.model}'" in texts(place.folder)
+    made = "Expected a model file of `asr train` (model.safetensors in its work directory)"
     text = place.write("notes.txt", "To whom it\nmay concern")
-    assert f"'{place.data}' is a directory; {made}" in texts(place.data)
-    assert f"'nowhere' does not exist; {made}" in texts(Path("nowhere"))
-    beginning = "is damaged or no model file: it begins with the text 'To whom it may concern'"
-    assert f"{text} {beginning}; {made}" in texts(text)
+    assert f"'{place.data}' is a directory. {made}" in texts(place.data)
+    assert f"'nowhere' does not exist. {made}" in texts(Path("nowhere"))
+    beginning = "is damaged or not a model file: it begins with the text 'To whom it may concern'"
+    assert f"{text} {beginning}. {made}" in texts(text)
 
 
 @pytest.mark.parametrize("command", ["info", "align", "decode"])
@@ -110,4 +110,4 @@ def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: B
 
 def test_info_of_a_tampered_description_is_refused(asr: Asr, place: Bin) -> None:
     place.retell(phones=7)
-    check_one_sentence(asr("info", place.model), "do not fit together")
+    check_one_sentence(asr("info", place.model), "inconsistent")

@@ -36,7 +36,9 @@ def test_a_pattern_s_group_is_the_speaker_and_files_without_it_are_left_out(fold
     assert [(problem.utterance_id, problem.code) for problem in corpus.problems] == [("one_2", "no-speaker")]
 
 
-@pytest.mark.parametrize(("pattern", "said"), [("(a", "neither one, file"), ("a", "has 0 groups"), ("(a)(b)", "2 gro")])
+@pytest.mark.parametrize(
+    ("pattern", "said"), [("(a", "not a valid pattern"), ("a", "has 0 groups"), ("(a)(b)", "2 gro")]
+)
 def test_a_rule_that_is_none_is_refused(folder: Path, pattern: str, said: str):
     with pytest.raises(ConfigError, match=said):
         files_as_corpus([folder / "anna" / "one.wav"], pattern)
@@ -53,7 +55,7 @@ def test_files_of_other_kinds_in_a_folder_are_counted_in_one_line(folder: Path, 
         files_as_corpus([folder])
         files_as_corpus([folder / "anna" / "one.wav"])
     (line,) = caplog.messages
-    assert line.startswith(f"{folder}: 2 files of other kinds passed over, such as video.m4a; WAV, ")
+    assert line.startswith(f"{folder}: 2 files of other types ignored, such as video.m4a. Audio types: WAV, ")
 
 
 def test_files_of_one_name_are_told_apart_by_as_many_folders_as_it_takes(
@@ -64,7 +66,7 @@ def test_files_of_one_name_are_told_apart_by_as_many_folders_as_it_takes(
         names = list(speakers(files_as_corpus([folder / "*" / "one.wav", folder / "boris" / "one_2.sph"])))
     assert names == ["anna_one", "boris_one", "boris_one_2"]
     (line,) = caplog.messages
-    assert line == "files of several folders are named 'one', so all are named with their folders: 'anna_one'"
+    assert line == "File name 'one' exists in several folders, so all names include their folders: 'anna_one'"
     assert list(speakers(files_as_corpus([folder / "anna", folder / "boris"]))) == [
         *("anna_one", "anna_two", "boris_one", "boris_one_2")
     ]
@@ -76,16 +78,16 @@ def test_files_of_one_name_are_told_apart_by_as_many_folders_as_it_takes(
 
 def test_files_that_no_folder_tells_apart_are_refused(folder: Path):
     (folder / "anna" / "one.flac").write_bytes(b"x")
-    with pytest.raises(CorpusError, match=r"two files are named 'one': .*one.wav and .*one.flac; rename one"):
+    with pytest.raises(CorpusError, match=r"name 'one': .*one.wav and .*one.flac"):
         files_as_corpus([folder / "anna" / "one.wav", folder / "anna" / "one.flac"])
-    with pytest.raises(CorpusError, match=r"one.wav is given twice"):
+    with pytest.raises(CorpusError, match=r"one.wav is listed twice"):
         files_as_corpus([folder / "anna" / "two.FLAC", *[folder / "anna" / "one.wav"] * 2])
 
 
 def test_a_pattern_that_no_shell_expanded_gives_the_files_it_matches(folder: Path):
     assert list(speakers(files_as_corpus([folder / "*" / "one*"]))) == ["one", "one_2"]
     (problem,) = files_as_corpus([folder / "*.mp3"]).problems
-    assert "no file has a name like that" in problem.reason
+    assert "no file name matches the pattern" in problem.reason
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path):
@@ -102,5 +104,5 @@ def test_a_folder_without_audio_costs_no_other_file(folder: Path):
 
 def test_a_data_directory_is_refused_with_the_remedy(folder: Path):
     (folder / "wav.scp").write_text("a b\n")
-    with pytest.raises(CorpusError, match="give it as --data"):
+    with pytest.raises(CorpusError, match="Use --data DIR"):
         files_as_corpus([folder])

@@ -78,7 +78,7 @@ def test_speech_beside_noise_or_another_speaker_differs(rate: int, n_samples: in
     noise = np.random.default_rng(1).normal(0, speech.std(), n_samples)
     assert differ(speech, noise, rate) and differ(noise, 0.3 * speech, rate)
     assert differ(speech, spoken(1, n_samples), rate)
-    assert differ(speech + 0.5, noise + 0.5, rate)  # a direct current in both makes no likeness
+    assert differ(speech + 0.5, noise + 0.5, rate)  # a constant offset in both does not make them similar
 
 
 def test_speakers_who_take_turns_differ():

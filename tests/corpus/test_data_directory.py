@@ -81,7 +81,7 @@ def test_the_root_from_which_most_missing_files_are_found_is_named(data, tmp_pat
     texts = {name: reason.rpartition("; ")[2] for name, _, reason in read_data_directory(data).problems}
     most = f"2 of the 3 missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
     assert texts == {**dict.fromkeys(("a-1", "b-1", "c-1"), most), "d-1": "/nowhere/d.wav does not exist"}
-    (elsewhere / "b.wav").unlink()  # one of three: no root mends most
+    (elsewhere / "b.wav").unlink()  # one of three, so no root finds most files
     assert "; --root DIR (root=) says where" in read_data_directory(data).problems[0].reason
 
 

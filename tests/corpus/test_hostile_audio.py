@@ -127,7 +127,7 @@ def test_ogg_that_breaks_off_is_not_taken_as_whole(tmp_path: Path, subtype: str)
         with pytest.raises(CorpusError, match=r"a\.ogg: breaks off within a page of its Ogg stream") as error:
             read_audio(path, rate=16000, start=0.0, end=1.0)
         assert error.value.code == "truncated"
-    path.write_bytes(content[:last_page])  # as of a program that records live and marks no last page
+    path.write_bytes(content[:last_page])  # as from a program that records live and does not mark the last page
     assert len(read_audio(path, rate=16000)) > 32_000
 
 

@@ -184,4 +184,4 @@ def test_an4_features_are_read_as_kaldi_wrote_them(speech_data):
     assert len(corpus) == 130 and not corpus.problems and len(corpus.speakers) == 10
     matrices = [read_matrix(u.source, u.offset) for u in corpus.utterances]
     assert {matrix.shape[1] for matrix in matrices} == {13}
-    assert 0.09 < sum(map(len, matrices)) / 360_000 < 0.11  # hours, as the corpus' description has them
+    assert 0.09 < sum(map(len, matrices)) / 360_000 < 0.11  # hours, as in the description of the corpus

@@ -31,7 +31,7 @@ def test_fileids_are_read_in_order_with_their_lines(tmp_path: Path) -> None:
         ("a/b\n./a//b\n", "x.fileids:2: './a//b' already occurs on line 1"),
         ("a/b 0 100 a-b\n", "x.fileids:1: 'a/b 0 100 a-b' has white space"),
         (".\n", "x.fileids:1: '.' names no file"),
-        ("a\0b\n", "x.fileids, line 1: holds a zero byte"),
+        ("a\0b\n", "x.fileids, line 1: contains a null byte"),
         ("A (x)\nB C\n", "x.transcription:2: 'C' at the end of the line is no id in brackets"),
         ("A B(2)\n", "x.transcription:1: 'B(2)' at the end of the line is no id in brackets"),
         ("A ()\n", "x.transcription:1: '()' at the end of the line is no id in brackets"),

@@ -81,7 +81,7 @@ def test_a_malformed_grammar_is_refused_with_its_reason(tmp_path, text, message)
 
 
 def test_the_naval_word_pair_file_is_up_to_date(naval):
-    # data/README.md has the command that writes it anew.
+    # data/README.md has the command that writes it again.
     assert read_word_pair(resource("naval", "wordpair.txt")) == naval.word_pairs()
 
 

@@ -152,7 +152,7 @@ def test_filler_of_60_commands_is_in_graph_once_a_place(in_context: bool) -> Non
     for text, places in ((f"{command} ( $command | $other )", 1), (f"{command} ( [ $other ] $command [ $other ] )", 2)):
         grammar = hparse_grammar([text], "commands", lexicon.words)
         graph = compile_graph(lexicon, grammar, topology)
-        # In context a loop before a pause and one before no pause, since these are told apart before the filler ends.
+        # In context there is one loop before a pause and one before other units, which differ before the filler ends.
         n_loops = places * (2 if in_context else 1)
         assert (graph.arc_filler == FILLER_PHONE).sum() == 2 * n_first * n_loops
 

@@ -179,7 +179,7 @@ def test_sharing_ends_of_phones_and_pauses_changes_no_path(
         assert phone_segments(ours, graphs[0], topology) == phone_segments(plain, graphs[1], topology)
         words = word_segments(ours, graphs[0], topology), word_segments(plain, graphs[1], topology)
         labels = [[segment.label for segment in own] for own in words]
-        assert labels[0] != labels[1] or words[0] == words[1]  # words that sound alike may be equally good
+        assert labels[0] != labels[1] or words[0] == words[1]  # homophones may have equal scores
 
 
 def test_a_phone_that_leads_to_one_place_from_many_is_there_once_but_for_its_first_unit():
@@ -240,7 +240,7 @@ def test_the_same_lexicon_and_grammar_compile_to_the_same_graph(lexicon, grammar
 
 
 def test_a_word_without_pronunciation_is_refused_by_name():
-    with pytest.raises(LexiconError, match="1 words that the lexicon lacks: D"):
+    with pytest.raises(LexiconError, match="1 words that are missing in the lexicon: D"):
         compile_graph(Lexicon({"A": (("x",),)}), word_loop(["A", "D"]), TOPOLOGY)
 
 
@@ -251,19 +251,19 @@ def test_a_phone_that_the_model_lacks_is_refused_with_its_word():
 
 def test_a_grammar_that_never_ends_a_sentence_is_refused():
     endless = build_grammar("endless", ["A"], [Arc(0, "A", 0.0, 0)], final_costs={}, n_states=1)
-    with pytest.raises(DecodeError, match="accepts no sentence"):
+    with pytest.raises(DecodeError, match="has no sentence"):
         compile_graph(Lexicon({"A": (("x",),)}), endless, TOPOLOGY)
 
 
 @pytest.mark.parametrize("cost", [np.inf, -np.inf, np.nan, 1e7, -1e38])
 def test_a_cost_that_determinisation_cannot_bear_is_refused(cost: float) -> None:
-    with pytest.raises(GrammarError, match=r"costs? .* must be finite"):
+    with pytest.raises(GrammarError, match="Expected a finite cost"):
         build_grammar("g", ["A"], [Arc(0, "A", cost, 1)], final_costs={1: 0.0}, n_states=2)
-    with pytest.raises(GrammarError, match="ending costs"):
+    with pytest.raises(GrammarError, match="the cost of the end"):
         build_grammar("g", ["A"], [Arc(0, "A", 0.0, 1)], final_costs={1: cost}, n_states=2)
     grammar = word_loop(["A"])
     grammar.fst.add_arc(0, kaldifst.StdArc(1, 1, cost, 1))
-    with pytest.raises(DecodeError, match=r"'loop' has an arc or an end of cost .*; costs, -ln p, must be finite"):
+    with pytest.raises(DecodeError, match="'loop' has an arc or final state with cost"):
         compile_graph(Lexicon({"A": (("x",),)}), grammar, TOPOLOGY)
 
 
@@ -284,5 +284,5 @@ def test_any_weights_that_the_format_allows_give_a_graph_of_finite_weights(weigh
 def test_a_graph_that_would_fill_the_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_compiler, "MAX_PHONES", 8)
     lexicon = Lexicon({"A": (("x", "y", "x"),), "B": (("y",) * 6, ("x",))})
-    with pytest.raises(DecodeError, match="would have 10 phones, more than 8"):
+    with pytest.raises(DecodeError, match=r"would have 10 phones. Expected at most 8"):
         compile_graph(lexicon, word_loop(["A", "B"]), TOPOLOGY)

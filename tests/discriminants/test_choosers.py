@@ -31,7 +31,7 @@ def test_rows_are_as_many_as_wanted_different_and_decided_by_the_seed(name: str)
     rows = chosen(name)
     assert rows.shape == np.unique(rows).shape == (10,)
     np.testing.assert_array_equal(rows, chosen(name))
-    if name not in ("cholesky", "greedy"):  # which look at all of so few
+    if name not in ("cholesky", "greedy"):  # which use all of so few samples
         assert set(rows) != set(chosen(name, seed=1))
 
 
@@ -47,7 +47,7 @@ def test_a_sample_of_the_rows_is_enough(name: str) -> None:
     rows = chosen(name, n_candidates=30)
     allowed = np.sort(check_random_state(0).choice(np.arange(120), 30, replace=False))
     assert np.isin(rows, allowed).all()
-    assert chosen(name, 20, n_candidates=5).shape == (20,)  # as many as are wanted at least
+    assert chosen(name, 20, n_candidates=5).shape == (20,)  # at least the requested number
 
 
 @pytest.mark.parametrize("name", sorted(set(CHOOSERS) - {"k-means"}))
@@ -165,7 +165,7 @@ def test_leverage_scores_of_all_samples_are_the_diagonal_of_the_smoother() -> No
     penalty = values[10:].sum() / 10
     expected = np.diag(K @ np.linalg.inv(K + penalty * np.eye(60)))
     np.testing.assert_allclose(leverage_scores(X, KERNEL, np.arange(60), 10), expected, rtol=1e-8)
-    assert 5 < expected.sum() < 20  # about as many samples count as centres are wanted
+    assert 5 < expected.sum() < 20  # the effective number of samples is about the number of centers
 
 
 def test_leverage_scores_of_a_sketch_are_near_those_of_all_and_see_what_lies_apart() -> None:

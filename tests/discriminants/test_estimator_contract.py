@@ -50,7 +50,7 @@ from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKerne
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 
 _PAIR = LinearDiscriminant(regularization=0.01)
-# With these the largest posterior of every sample that the checks draw belongs to the largest output.
+# With these settings, the largest posterior of every sample in the checks belongs to the largest output.
 _SAME_WINNER = [
     NPDClassifier(n_centers=20),
     NPDClassifier(n_centers=20, kernel="laplacian", criterion="bic"),
@@ -137,11 +137,11 @@ _ESTIMATORS = [
     OneVsOneKernelClassifier("orols", n_centers=6, norm_penalty=0.01, random_state=0),
     OneVsOneKernelClassifier(loss="logistic", random_state=0),
     OneVsOneSVC(random_state=0),
-    # Few centres: with as many as distinct points the last choice is a tie, which rounding decides.
+    # Few centers: with one per distinct point the last choice is a tie, which rounding decides.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03),
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03, alpha=1e-7),
     SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", learning_rate=0.03),
-    # Separable classes: with little ridge float32 posteriors underflow to 0 before Newton's method has converged.
+    # Separable classes: with a small ridge, float32 posteriors underflow to 0 before Newton's method converges.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, solver="irls", alpha=1e-3),
     SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", solver="irls", alpha=1e-3),
 ]

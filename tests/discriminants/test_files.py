@@ -163,7 +163,7 @@ def test_litter_of_a_process_killed_between_two_writings_goes_too(tmp_path: Path
         temporary.touch()
     litter = tmp_path / f".hyp.txt.partial-{a_process_that_is_gone()}"
     litter.touch()
-    os.utime(tmp_path, ns=(0, 1))  # the clock of directories is too coarse for a test
+    os.utime(tmp_path, ns=(0, 1))  # the time resolution of directories is too coarse for a test
     with atomic_write(tmp_path / "hyp.txt") as temporary:
         temporary.touch()
     assert not litter.exists()

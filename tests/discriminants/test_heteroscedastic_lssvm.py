@@ -28,7 +28,7 @@ def test_one_round_is_a_machine_of_the_logarithms_and_then_a_weighted_one() -> N
     bordered = np.block([[K + first.regularization_ * np.eye(120), np.ones((120, 1))], [np.ones((1, 120)), 0.0]])
     inverse = np.linalg.inv(bordered)
     shares = 1.0 - first.regularization_ * np.diag(inverse)[:120]
-    errors = (inverse @ np.append(Y, 0.0))[:120] / np.diag(inverse)[:120]  # of the machine of all others
+    errors = (inverse @ np.append(Y, 0.0))[:120] / np.diag(inverse)[:120]  # from the machine of all other samples
     squares = errors**2 * (1.0 - shares)
     logarithms = np.log(np.maximum(squares / squares.mean(), 1e-6)) + np.log(2.0) + np.euler_gamma
     noise = BayesianLSSVMRegressor(sigma=2.0).fit(X, logarithms, noise_variance=np.full(120, np.pi**2 / 2))

@@ -91,7 +91,7 @@ def test_irls_ends_where_a_general_optimizer_ends(n_classes: int, loss: str) -> 
     assert value == pytest.approx(curve[-1], rel=1e-12)
     theta = best.x.reshape(-1, n_classes)
     np.testing.assert_allclose(V, theta[:-1], atol=1e-6)
-    common = (theta[-1] - b).mean() if loss == "multinomial" else 0.0  # a softmax does not tell it
+    common = (theta[-1] - b).mean() if loss == "multinomial" else 0.0  # a softmax does not depend on it
     np.testing.assert_allclose(b + common, theta[-1], atol=1e-6)
 
 
@@ -130,7 +130,7 @@ def test_gradient_and_newton_steps_agree_with_finite_differences(n_outputs: int,
     problem = LogisticObjective(samples, Features(KERNEL, centers), SerialWorkers(), w, loss=loss, alpha=0.01)
     search = NewtonSearch(problem)
     theta = 0.3 * np.random.default_rng(3).normal(size=(w.transform.shape[1] + 1, n_outputs))
-    if loss == "multinomial":  # steps keep to weights that sum to zero over the outputs
+    if loss == "multinomial":  # steps keep the sum of the weights over the outputs at zero
         theta -= theta.mean(axis=1, keepdims=True)
 
     def slope(i: tuple[int, ...], function: Any, h: float = 1e-5) -> Any:
@@ -144,7 +144,7 @@ def test_gradient_and_newton_steps_agree_with_finite_differences(n_outputs: int,
     for row, i in enumerate(np.ndindex(theta.shape)):
         assert gradient[i] == pytest.approx(slope(i, lambda t: search.at(t).value), abs=1e-8)
         hessian[row] = slope(i, lambda t: search.at(t).gradient.ravel())
-    # A gradient that small makes the truncated step as good as exact.
+    # With such a small gradient the truncated step is almost exact.
     near = Point(theta, point.value, 1e-14 * gradient, point.curvature)
     step = 1e14 * (search.direct_step if n_outputs == 1 else search.truncated_step)(near)
     np.testing.assert_allclose(hessian @ step.ravel(), -gradient.ravel(), atol=1e-5 * np.abs(gradient).max())

@@ -87,7 +87,7 @@ def test_a_name_means_the_kernel_object_with_its_defaults(learner: Any, name: st
     by_name = clone(learner).set_params(kernel=name).fit(X, targets(learner))
     by_object = clone(learner).set_params(kernel=kernel).fit(X, targets(learner))
     np.testing.assert_array_equal(outputs(by_name, X), outputs(by_object, X))
-    # A fit works parameters out on the data and leaves the object that it was given alone.
+    # A fit computes parameters from the data and does not change the given object.
     assert str(kernel) == str(type(kernel)())
     assert by_object.get_params()["kernel"] is kernel
     assert not any(isinstance(value, str) for value in by_object.kernel_.get_params().values())

@@ -264,7 +264,7 @@ def test_a_regularization_that_is_not_positive_is_refused(mu: float) -> None:
 
 def test_an_asymmetric_kernel_is_refused_with_the_kernel_penalty_only() -> None:
     X, y, _ = _two_classes()
-    widths = np.random.default_rng(0).uniform(0.3, 0.6, len(X))  # one a centre
+    widths = np.random.default_rng(0).uniform(0.3, 0.6, len(X))  # one a center
     with pytest.raises(ValueError, match="symmetric"):
         KFDClassifier(sigma=widths, penalty="kernel").fit(X, y)
     learner = KFDClassifier(sigma=widths, regularization=0.1).fit(X, y)

@@ -69,7 +69,7 @@ def test_with_every_sample_in_the_dictionary_it_is_kernel_ridge_regression() -> 
     bias = float(learner.recursion_.bias()[0])
     peer = KernelRidge(alpha=0.2, kernel=lambda a, b: float(k(a[None], b[None])[0, 0])).fit(X, y - bias)
     np.testing.assert_allclose(learner.predict(X_test), peer.predict(X_test) + bias, atol=1e-8)
-    assert np.abs(learner.dual_coef_.sum()) < 1e-8  # the free bias has left the kernel's nothing to do
+    assert np.abs(learner.dual_coef_.sum()) < 1e-8  # the free bias leaves a zero weight for the kernel
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -52,7 +52,7 @@ def test_the_components_diagonalise_both_covariances_and_cost_what_the_paper_say
     M = V.T @ (K[y == 1].mean(axis=0) - K[y == 0].mean(axis=0))
     np.testing.assert_allclose(path.differences, M, atol=1e-10)
     assert (np.diff(M**2) <= 1e-12).all()
-    # (33), (38): leaving a component out raises |N alpha - M|^2, taken in this basis, by M_i^2 whatever rho is
+    # (33), (38): removing a component raises |N alpha - M|^2 in this basis by M_i^2, for any rho
     for rho in (0.1, 0.8):
         diagonal = rho * path.shares + (1 - rho) * (1 - path.shares)
         weights = path.weights(rho)

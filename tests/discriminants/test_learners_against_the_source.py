@@ -79,7 +79,7 @@ def regularized(A: np.ndarray, Y: np.ndarray, lam: float) -> np.ndarray:
 
 def generalised_cross_validation(A: np.ndarray, Y: np.ndarray, lam: float) -> float:
     """(3.85) with the trace of the smoother, summed over the targets."""
-    penalty = np.sqrt(lam) * unit_triangle(A)  # squared condition numbers would show
+    penalty = np.sqrt(lam) * unit_triangle(A)  # squared condition numbers would be visible
     rows = np.vstack([np.eye(A.shape[0]), np.zeros((A.shape[1], A.shape[0]))])
     smoother = A @ np.linalg.lstsq(np.vstack([A, penalty]), rows, rcond=None)[0]
     residual = Y - smoother @ Y
@@ -107,7 +107,7 @@ def test_npd_is_least_squares_in_the_chosen_columns_after_every_step(
         W = np.linalg.lstsq(design(step, kernel, epsilon), Y, rcond=None)[0]
         np.testing.assert_allclose(all_weights(step), W, rtol=0, atol=1e-8 * np.abs(W).max())
         outputs = step.decision_function if is_classifier(step) else step.predict
-        # Epsilon is part of training alone: a new sample is no centre.
+        # Epsilon is used only in training, because a new sample is not a center.
         np.testing.assert_allclose(outputs(samples(kernel)), design(step, kernel) @ W, atol=1e-8 * np.abs(W).max())
 
 
@@ -169,7 +169,7 @@ def test_private_dictionaries_are_those_of_one_learner_for_each_output(
         np.testing.assert_allclose(learner.intercept_[s], alone.intercept_[0], rtol=1e-8)
         if regressor is OROLSRegressor:
             assert learner.lambda_[s] == pytest.approx(alone.lambda_[0], rel=1e-6)
-    # Each centre is stored once, whatever the number of outputs that chose it.
+    # Each center is stored once, even if several outputs chose it.
     assert np.unique(learner.center_indices_).shape == learner.center_indices_.shape
 
 

@@ -38,7 +38,7 @@ def test_the_direction_is_that_of_least_squares_onto_the_labels(seed: int, d: in
     assert _cosine(w, solution[:-1]) == pytest.approx(1.0, abs=1e-10)
     assert solution[-1] == pytest.approx(
         (2.0 * y - 1.0).mean() - X.mean(axis=0) @ solution[:-1]
-    )  # (3.26), signs mended
+    )  # (3.26), with corrected signs
 
 
 @pytest.mark.parametrize("mu", [0.0, 3.0])

@@ -323,7 +323,7 @@ def test_pairs_see_their_two_classes_alone() -> None:
         np.testing.assert_allclose(learner.dual_coef_[rows, task], alone.dual_coef_[:, 0], atol=1e-8)
         assert not learner.dual_coef_[~rows, task].any()
     voting = PairwiseClassifier(LSSVMClassifier(sigma=1.5, regularization=0.1)).fit(IRIS_X, IRIS_Y)
-    assert (learner.predict(IRIS_X) == voting.predict(IRIS_X)).mean() > 0.99  # ties are broken otherwise
+    assert (learner.predict(IRIS_X) == voting.predict(IRIS_X)).mean() > 0.99  # ties are broken in another way
 
 
 @pytest.mark.parametrize("coding", CODINGS)

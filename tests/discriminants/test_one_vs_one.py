@@ -138,7 +138,7 @@ def test_a_pair_is_what_the_learner_makes_of_its_two_classes_and_pools(learner, 
         pools = [machine.basis_centers_[_pools(machine)[k]] for k in (i, j)]
         points = np.array([np.flatnonzero((X[samples] == c).all(axis=1))[0] for c in np.concatenate(pools)])
         alone = kind(9, sigma=30.0, norm_penalty=norm_penalty, n_candidates=points.shape[0])
-        alone._candidate_rows = lambda *_, points=points: points  # of the selection, the pools alone
+        alone._candidate_rows = lambda *_, points=points: points  # only the pools of the selection
         alone.fit(X[samples], y[samples])
         np.testing.assert_allclose(_outputs(machine, X)[:, p], alone.decision_function(X), rtol=1e-5, atol=1e-6)
         assert machine.n_centers_[p] == alone.n_centers_[0]

@@ -161,7 +161,7 @@ def test_without_copies_and_with_all_samples_it_is_the_dense_discriminant(penalt
     settings: dict[str, Any] = {"sigma": 1.0, "regularization": 0.1, "penalty": penalty}
     found = InvariantKFDClassifier(**settings, threshold="least_error", calibrate_on="leave_one_out").fit(X, y)
     dense = KFDClassifier(**settings, threshold="least_error", calibrate_on="leave_label_out").fit(X, y)
-    if penalty == "identity":  # with "kernel" the dense one leaves the column of a sample out, whatever is asked for
+    if penalty == "identity":  # with "kernel" the dense one always leaves the column of a sample out
         np.testing.assert_allclose(found.decision_function(X), dense.decision_function(X), atol=1e-6)
     outputs = [model.decision_function(X) - model.intercept_ for model in (found, dense)]
     np.testing.assert_allclose(*outputs, atol=1e-6)
@@ -196,7 +196,7 @@ def test_small_transformations_move_an_image_as_they_say() -> None:
     np.testing.assert_allclose(copies[0], np.roll(image[0], 1, axis=1), atol=1e-12)
     np.testing.assert_allclose(copies[1], np.roll(image[0], -1, axis=1), atol=1e-12)
     np.testing.assert_allclose(copies[2], np.roll(image[0], 1, axis=0), atol=1e-12)
-    np.testing.assert_allclose(copies[4], copies[5][::-1], atol=1e-12)  # turned one way and the other
+    np.testing.assert_allclose(copies[4], copies[5][::-1], atol=1e-12)  # rotated in both directions
     assert copies[6].sum() > 1.05 * image.sum() > image.sum() > 1.05 * copies[7].sum()
     assert copies[8].sum() == 4 * 6
     assert copies[9].sum() == 0

@@ -89,7 +89,7 @@ def test_voting_is_scikit_learns(n_classes: int) -> None:
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     if n_classes > 2:
         np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X))
-    else:  # theirs counts the one vote; ours are the decision values themselves
+    else:  # theirs counts one vote; ours are the decision values
         np.testing.assert_array_equal(ours.decision_function(X), ours.estimators_[0].decision_function(X))
 
 

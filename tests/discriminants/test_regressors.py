@@ -147,7 +147,7 @@ def test_the_number_of_centres_is_found_where_a_dense_fit_fails_at_the_edges() -
         y = np.sinc(samples[:, 0] / np.pi) + 0.1 * random.normal(size=100)
         for column, criterion in enumerate((None, "cv")):
             npd = NPDRegressor(60, sigma=1.5, criterion=criterion, random_state=0).fit(samples, y)
-            # However many are kept, they are the least-squares fit: no worse on its own samples than the curve is.
+            # With any number of kept centers it is the least-squares fit: not worse on its own samples than the curve.
             assert ((npd.predict(samples) - y) ** 2).mean() < 0.012
             errors[seed, column] = ((npd.predict(grid) - truth) ** 2).mean()
     all_kept, found = errors.T

@@ -185,7 +185,7 @@ def _needed(name: str) -> list[Any]:
     return needed.get(name, [])
 
 
-# What native code would follow out of its arrays.
+# Arrays whose values native code uses as indices.
 @pytest.mark.parametrize(
     ("estimator", "name", "change"),
     [

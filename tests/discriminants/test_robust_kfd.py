@@ -114,7 +114,7 @@ def test_two_multipliers_at_a_time_is_what_numpy_does() -> None:
     A = random.normal(size=(12, 12))
     H, target, delta = A @ A.T / 5, random.normal(size=12), 0.2
     compiled, g = np.zeros(12), -target
-    _pairs(H, compiled, g, delta, 1e-6, 15)  # further on rounding decides which of equals is moved
+    _pairs(H, compiled, g, delta, 1e-6, 15)  # after this, rounding decides which of equal samples is moved
     beta, gradient = np.zeros(12), -target
     for _ in range(15):
         i = int(np.argmin(np.where(beta < 1 - 1e-12, gradient, np.inf)))

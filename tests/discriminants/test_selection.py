@@ -159,8 +159,8 @@ def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_ev
 
 @pytest.mark.parametrize("n_samples", [1000, 2000, 5000])
 def test_columns_that_depend_on_each_other_ever_more_do_not_end_in_rounding(n_samples: int) -> None:
-    # A wide kernel: the order that lowers the error most takes columns of which next to nothing is left. Rounding in
-    # the products grows from one to the next; where nobody looks, a squared error of 1.6e6 comes of it here.
+    # A wide kernel: the order that lowers the error most selects columns with almost zero remaining norm. Rounding
+    # errors of the products grow from one to the next; without a check, the squared error here becomes 1.6e6.
     random = np.random.default_rng(0)
     X = random.uniform(-2, 2, size=(n_samples, 2))
     Y = 1.0 - 2.0 * (np.floor(X).sum(axis=1, keepdims=True) % 2)
@@ -171,7 +171,7 @@ def test_columns_that_depend_on_each_other_ever_more_do_not_end_in_rounding(n_sa
     A = np.hstack([np.ones((n_samples, 1)), kernel(X, X[order])])
     best = ((Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]) ** 2).mean()
     np.testing.assert_allclose(((Y - A @ state.system.weights()) ** 2).mean(), best, rtol=0.01)
-    # A difference of large sums: what is left varies by a percent or two with the seed and the version of the BLAS.
+    # A difference of large sums: the result varies by one or two percent with the seed and the version of the BLAS.
     np.testing.assert_allclose(state.system.residual_sum_of_squares()[0] / n_samples, best, rtol=0.03)
 
 
@@ -260,7 +260,7 @@ def test_float32_samples_give_nearly_the_float64_gram_matrix_even_for_wide_kerne
 def test_the_gram_matrix_is_streamed() -> None:
     X = np.random.default_rng(6).normal(size=(40_000, 4)).astype(np.float32)
     Y = np.ones((40_000, 1), dtype=np.int8)
-    accumulate_gram(KERNEL, X[:500], Y[:500], X[:400], block=100)  # what is loaded or compiled then is not counted
+    accumulate_gram(KERNEL, X[:500], Y[:500], X[:400], block=100)  # later loading and compilation is not counted
     tracemalloc.start()
     accumulate_gram(KERNEL, X, Y, X[:400], block=1024)
     peak = tracemalloc.get_traced_memory()[1]

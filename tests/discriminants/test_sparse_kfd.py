@@ -37,7 +37,7 @@ def test_squared_slacks_are_the_lasso_on_the_kernel_matrix(C: float) -> None:
     best = 0.5 * ((targets - reference.predict(K)) ** 2).sum() + C * np.abs(reference.coef_).sum()
     assert _objective(K, targets, learner, X) == pytest.approx(best, rel=1e-4)
     np.testing.assert_allclose(learner.decision_function(X), reference.predict(K), atol=0.02)
-    # (3.54): no column is correlated with the slacks by more than C, those with a weight by as much
+    # (3.54): the correlation of a column with the slacks is at most C, and equals C for columns with a weight
     products = K @ (targets - learner.decision_function(X))
     assert np.abs(products).max() <= C * 1.002
     np.testing.assert_allclose(np.abs(products[learner.center_indices_]), C, rtol=5e-3)
@@ -152,7 +152,7 @@ def test_where_predictor_and_corrector_go_round_in_a_circle_the_minimum_is_found
 
 def test_zeros_that_the_interior_point_leaves_are_no_centres() -> None:
     random = np.random.default_rng(0)
-    X, y = random.normal(size=(150, 2)), (random.random(150) < 0.3).astype(int)  # labels of chance, unequal classes
+    X, y = random.normal(size=(150, 2)), (random.random(150) < 0.3).astype(int)  # random labels, unequal classes
     for C in (2.0, 3.0):
         learner = SparseKFDClassifier(sigma=1.0, regularization=C, loss="absolute", class_means="free").fit(X, y)
         assert learner.n_centers_[0] == 0
@@ -218,7 +218,7 @@ def test_a_penalty_on_weights_is_a_row_for_each_of_them(*, free: bool) -> None:
 def test_columns_that_nearly_depend_on_each_other_have_least_absolute_deviations_too(seed: int) -> None:
     random = np.random.default_rng(seed)
     points = random.normal(size=(30, 2))
-    K = np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 200.0)  # of rank five or so
+    K = np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 200.0)  # of rank about five
     y = np.where(random.random(30) < 0.5, 1.0, -1.0)
     X, penalty = np.hstack([K, np.ones((30, 1))]), np.append(np.full(30, 1e-6), 0.0)
     found = least_absolute_deviations(X, y, penalty)

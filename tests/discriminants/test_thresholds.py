@@ -91,7 +91,7 @@ def test_a_weight_counts_samples(seed: int) -> None:
     many, sides = q.repeat(counts), positive.repeat(counts)
     for find in (soft_margin_threshold, least_error_threshold):
         assert find(q, positive, counts.astype(float)) == pytest.approx(find(many, sides), abs=1e-9)
-    # halves of samples, no two of one class with the same number of them
+    # halves of samples, with different numbers of samples in one class
     assert soft_margin_threshold(q, positive, counts / 2, cost=2.0) == pytest.approx(
         soft_margin_threshold(many, sides, cost=1.0), abs=1e-9
     )

@@ -115,7 +115,7 @@ def test_samples_come_back_from_their_scores() -> None:
         model = LSSVMKernelPCA(n_components, sigma=1.0, bias=bias, reconstruct=True).fit(noisy)
         again = model.inverse_transform(model.transform(noisy))
         assert np.linalg.norm(again - noisy, axis=1).mean() < 0.15
-        if n_components == 1:  # one number for a sample: what lies beside the arc is gone
+        if n_components == 1:  # one number per sample: everything outside the arc is removed
             before, after = (np.abs(np.linalg.norm(points, axis=1) - 1.0).mean() for points in (noisy, again))
             assert after < 0.7 * before
     own = LSSVMKernelPCA(2, sigma=1.0, reconstruct=LSSVMRegressor(regularization=0.1)).fit(noisy)

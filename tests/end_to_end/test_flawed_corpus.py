@@ -49,15 +49,15 @@ def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on
     wav, text = corpus / "train" / "wav.scp", corpus / "train" / "text"
     names = [line.split()[0] for line in text.read_text().splitlines()]
     unread, empty, brief, unspoken, foreign, missing, silent = names[:7]
-    audio(corpus, unread).write_bytes(audio(corpus, unread).read_bytes()[:30])  # broken off within its header
+    audio(corpus, unread).write_bytes(audio(corpus, unread).read_bytes()[:30])  # truncated within its header
     soundfile.write(audio(corpus, empty), np.zeros(0), 8000)
     soundfile.write(audio(corpus, silent), np.zeros(8000), 8000)
-    soundfile.write(audio(corpus, brief), np.full(900, 0.1), 8000)  # ten frames for three words and more
+    soundfile.write(audio(corpus, brief), np.full(900, 0.1), 8000)  # ten frames for at least three words
     edit(text, next(line for line in text.read_text().splitlines() if line.startswith(unspoken)), unspoken)
     edit(text, f"{foreign} ", f"{foreign} ELEVEN ")
     edit(wav, f"audio/train/{missing}.wav", "audio/train/none.wav")
 
-    for _ in range(2):  # a run that goes on tells the same
+    for _ in range(2):  # a resumed run reports the same
         status, out, err = train()
         assert status == 0, err
         assert out == f"{tmp_path / 'run' / 'model.safetensors'}\n"
@@ -66,8 +66,8 @@ def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on
         assert reasons.keys() == set(names[:7])
         assert "cannot be read as audio" in reasons[unread]
         assert "holds no samples" in reasons[empty]
-        assert "is digital silence, all its samples are 0, but" in reasons[silent]
-        assert "9 frames are fewer than the" in reasons[brief]
+        assert "is digital silence" in reasons[silent]
+        assert "9 frames" in reasons[brief]
         assert reasons[unspoken] == "it has no transcript"
         assert reasons[foreign] == "the lexicon has no pronunciation for ELEVEN"
         assert "none.wav does not exist" in reasons[missing]

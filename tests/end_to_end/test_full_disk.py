@@ -31,7 +31,7 @@ def check_disturbed(warm: Warm, arguments: list[object], folder: Path, n_sizes: 
         last = said.splitlines()[-1]
         assert status == 1, said
         assert last.startswith(f"asr: error: {disturbed}"), said
-        assert ": File too large; allow larger files" in last
+        assert ": File too large. Allow larger files" in last
         assert "partial" not in last
         assert "Traceback" not in said
         assert not list(disturbed.rglob(".*.partial-*"))

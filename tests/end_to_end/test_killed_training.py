@@ -70,7 +70,7 @@ def test_training_killed_at_a_random_moment_resumes_to_the_same_model(
     work_dir, attempt = tmp_path / "0", 0
     while train(work_dir, moment) != -signal.SIGKILL:
         attempt += 1
-        work_dir, moment = tmp_path / str(attempt), 0.8 * moment  # it was done before its moment came
+        work_dir, moment = tmp_path / str(attempt), 0.8 * moment  # it was finished before the kill
     done = {path.name for path in (work_dir / "stages").glob("*") if path.is_dir() and path.name[0] != "."}
     times = {path: path.stat().st_mtime_ns for name in done for path in (work_dir / "stages" / name).iterdir()}
     assert train(work_dir) == 0

@@ -18,7 +18,7 @@ from tests.end_to_end.conftest import ROOT
 pytestmark = pytest.mark.slow
 
 N_SIZES = int(os.environ.get("MEMORY_SIZES", "2"))
-ALL = [60, 360, 660, 720, 800, 860, 920, 1000, 1100, 1300]  # MiB of address space: from none to enough
+ALL = [60, 360, 660, 720, 800, 860, 920, 1000, 1100, 1300]  # MiB of address space, from too little to enough
 SIZES = sorted({ALL[(2 * number + 1) * len(ALL) // (2 * N_SIZES)] for number in range(N_SIZES)})
 PATIENCE = 120.0  # seconds, on a busy machine
 RESULTS = {

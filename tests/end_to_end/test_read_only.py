@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-# Everything is read-only but the folders named before "--"; as this holds for root too, no other user is needed.
+# Everything is read-only except the folders named before "--"; this is also true for root, so no other user is needed.
 READ_ONLY = """
 while [ "$1" != -- ]; do mount --bind "$1" "$1" || exit 77; shift; done
 shift
@@ -46,7 +46,7 @@ def test_decoding_needs_no_place_but_its_output(
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     out.mkdir()
     temporary.mkdir()
-    # With one folder to write to, the working directory must be another, as it would be taken for temporary files.
+    # With one writable folder, the working directory must be another one, because it would be used for temporary files.
     arguments = ["decode", "--model", toy_model, "--data", toy_corpus / "test", "--jobs", "2", "--out", out]
     status, said = run_read_only([out, *([temporary] if with_temporary else [])], arguments, TMPDIR=str(temporary))
     assert status == 0, said

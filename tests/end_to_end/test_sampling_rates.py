@@ -74,7 +74,7 @@ def test_training_takes_the_rate_of_the_corpus_and_stores_it_as_a_number(
     assert asr(*arguments)[0] == 0
     record = json.loads((tmp_path / "run" / "run.json").read_text())["configuration"]
     assert record["features"]["sample_rate"] == record["hybrid_features"]["sample_rate"] == 8000
-    assert asr(*arguments)[0] == 0  # goes on, and finds nothing changed
+    assert asr(*arguments)[0] == 0  # resumes, without changes
     model = tmp_path / "run" / "model.safetensors"
     assert "  sample_rate: 8000\n" in asr("info", model)[1]
 
@@ -90,9 +90,11 @@ def test_decoding_says_in_a_line_each_what_sounds_wrong(
     with pytest.raises(SystemExit) as stop:
         main(["decode", "--model", str(toy_model), "--out", str(tmp_path / "out"), *files])
     assert stop.value.code == 0
-    assert [message for message in caplog.messages if "utterance" in message] == [
-        "1 utterance (silent): digital silence: all samples are 0",
-        "1 utterance (stereo): channels of opposite phase, which cancel when they are averaged: give one of them as a "
-        "mono file",
+    found = [message for message in caplog.messages if "utterance" in message]
+    starts = (
+        "1 utterance (silent): digital silence",
+        "1 utterance (stereo): channels of opposite phase",
         "no word in 2 of 3 utterances; the first: silent",
-    ]
+    )
+    assert len(found) == len(starts)
+    assert all(map(str.startswith, found, starts))

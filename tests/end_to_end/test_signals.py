@@ -103,7 +103,9 @@ def test_a_signal_ends_all_of_a_command_and_loses_nothing(
     if process.returncode == 0:
         assert read_results(name, out) == command.results
         return
-    assert process.returncode in (128 + number, -number), err  # by the signal itself, if it came before Python was up
+    assert process.returncode in (128 + number, -number), (
+        err
+    )  # by the signal itself, if it came before Python had started
     if process.returncode == 128 + number:
         last = err.splitlines()[-1]
         assert "interrupted" in last and ("resume" in last) == (name == "train")

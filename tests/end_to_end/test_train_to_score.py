@@ -107,7 +107,7 @@ def test_one_audio_file_gives_its_words_on_standard_output(
     assert out == (tmp_path / "hyp.txt").read_text()
     assert out.split()[0] == files[0].stem
     reference = read_transcripts(toy_corpus / "test" / "text")[files[0].stem]
-    assert len(set(out.split()[1:]) & set(reference)) >= len(set(reference)) - 1  # normalized on one file alone
+    assert len(set(out.split()[1:]) & set(reference)) >= len(set(reference)) - 1  # normalized only on one file
 
 
 def test_hyp_mlf_has_the_words_and_times_of_hyp_ctm(decoded: Path) -> None:
@@ -331,7 +331,7 @@ def test_an_archive_can_be_put_into_the_data_directory_it_was_made_from(
     assert status == 0
     assert {path.name for path in data.iterdir()} - set(before) == {"feats.ark", "feats.scp", "failed.tsv"}
     assert all((data / name).read_bytes() == content for name, content in before.items())
-    # With both there, a model takes what it was trained on.
+    # If both exist, a model uses the kind of its training.
     status, _, err = asr(
         "decode", "--model", toy_model, "--data", data, "--root", toy_corpus, "--out", tmp_path / "out"
     )

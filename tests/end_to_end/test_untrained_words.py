@@ -48,7 +48,7 @@ def test_training_says_once_before_and_once_after_what_it_never_hears(trained: t
     assert len(before) == 2
     assert "SPN" in before[0] + before[1] and "(ZOO)" in before[0] + before[1]
     (after,) = [line for line in messages if line.startswith("lexicon: ")]
-    assert "9 words, 4 of them not said in training; 1 word (ZOO) cannot be recognized" in after
+    assert "9 words, 4 of them not in the training transcripts; 1 word (ZOO) cannot be recognized" in after
     assert len([line for line in messages if "<SIL>" in line]) == 1
     assert load_model(model).untrained == ("SPN", "Z")
     assert load_model(model.with_name("gmm.safetensors")).untrained == ("SPN", "Z")
@@ -62,13 +62,13 @@ def test_words_never_heard_are_recognized_only_if_the_user_says_so(
     arguments = ["decode", "--model", trained[0], "--data", tiny_corpus / "test", "--grammar", grammar]
     assert asr(*arguments, "--out", tmp_path / "plain")[0] == 0
     assert set(read_transcripts(tmp_path / "plain" / "hyp.txt").values()) == {("NO",)}
-    (line,) = [message for message in caplog.messages if "left out of what" in message]
-    assert "ZOO (1 word), as training never heard SPN Z" in line
+    (line,) = [message for message in caplog.messages if "words that cannot be recognized" in message]
+    assert "ZOO (1 word), because of the untrained phones SPN Z" in line
     assert "<NO>" in line and "<UNK>" in line and "--allow-oov-phones" in line
     caplog.clear()
     grammar.write_text("NO\n")
     assert asr(*arguments, "--out", tmp_path / "without")[0] == 0
-    assert not [message for message in caplog.messages if "left out of what" in message]
+    assert not [message for message in caplog.messages if "words that cannot be recognized" in message]
     grammar.write_text("ZOO\n<UNK>\n")
     status, _, err = asr(*arguments, "--out", tmp_path / "none")
     assert status == 1
@@ -87,7 +87,7 @@ def test_from_python_words_never_heard_are_told_where_a_grammar_has_them(
     with pytest.raises(GrammarError, match="no pronunciation for ZOO"):
         recognizer.with_grammar(["NO", "ZOO"])
     (line,) = caplog.messages
-    assert "ZOO (1 word), as training never heard SPN Z" in line and "<UNK>" not in line
+    assert "ZOO (1 word), because of the untrained phones SPN Z" in line and "<UNK>" not in line
 
 
 def test_align_reads_a_lexicon_as_the_model_s_phones_are(

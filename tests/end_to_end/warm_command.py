@@ -55,7 +55,7 @@ def limit(file_size: int | None = None, memory: int | None = None) -> None:
 for line in sys.stdin:
     arguments, seconds, *more = json.loads(line)
     listening, speaking = os.pipe()
-    fcntl.fcntl(speaking, fcntl.F_SETPIPE_SZ, 1 << 20)  # nobody reads before the command has ended
+    fcntl.fcntl(speaking, fcntl.F_SETPIPE_SZ, 1 << 20)  # no reads before the command has ended
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
@@ -65,7 +65,7 @@ for line in sys.stdin:
             limit(**more[0])
         main(arguments)
     os.close(speaking)
-    os.setpgid(child, child)  # here too, lest the kill comes before the child has done it
+    os.setpgid(child, child)  # here too, in case the kill comes before the child has done it
     ended, waited = 0, 0
     if seconds is not None:
         moment = time.monotonic() + seconds

@@ -36,7 +36,7 @@ def numbers(pattern: str, printed: str) -> list[float]:
 
 def test_ten_centres_do_on_ripleys_mixture_what_all_samples_do(drawn):
     printed = drawn("ripley")
-    assert numbers(r"(\d+) centres", printed) == [10, 250]
+    assert numbers(r"(\d+) centers", printed) == [10, 250]
     npd, kfd = numbers(r"([\d.]+) % test error", printed)
     assert npd <= 11
     assert kfd <= 11
@@ -51,7 +51,7 @@ def test_ten_centres_reach_the_sources_error_on_ripleys_own_samples(drawn, ml_da
 
 
 def test_ninety_centres_separate_all_points_of_the_two_spirals(drawn):
-    separated = re.findall(r"(\d+) centres: (\d+) of 194", drawn("two_spirals"))
+    separated = re.findall(r"(\d+) centers: (\d+) of 194", drawn("two_spirals"))
     assert separated[1:] == [("90", "194"), ("120", "194")]
 
 
@@ -69,7 +69,7 @@ def test_error_bars_open_in_the_gap_and_learnt_noise_and_priors_help(drawn):
     printed = drawn("error_bars")
     assert numbers(r"noise ([\d.]+) \(", printed)[0] == pytest.approx(0.1, rel=0.2)
     assert numbers(r"are ([\d.]+) times", printed)[0] > 1.5
-    same, learnt, known = numbers(r"RMSE ([\d.]+) where", printed)
+    same, learnt, known = numbers(r"RMSE ([\d.]+) in the part", printed)
     assert known < same and learnt < same
     training, test = numbers(r"log-loss ([\d.]+)", printed)
     assert test < training
@@ -77,7 +77,7 @@ def test_error_bars_open_in_the_gap_and_learnt_noise_and_priors_help(drawn):
 
 def test_criteria_choose_fewer_centres_than_all(drawn):
     printed = drawn("choosing_m")
-    chosen = re.findall(r"(\d+) centres, test RMSE ([\d.]+);.*keeps (\d+)", printed)
+    chosen = re.findall(r"(\d+) centers, test RMSE ([\d.]+);.*keeps (\d+)", printed)
     assert len(chosen) == 4
     for size, error, kept in chosen:
         assert size == kept
@@ -85,14 +85,14 @@ def test_criteria_choose_fewer_centres_than_all(drawn):
 
 
 def test_several_widths_beat_each_of_them_alone(drawn):
-    *single, several = numbers(r"widths?.*centres, RMSE ([\d.]+)", drawn("kernels"))
+    *single, several = numbers(r"widths?.*centers, RMSE ([\d.]+)", drawn("kernels"))
     assert len(single) == 3
     assert several < 0.5 * min(single)
 
 
 def test_a_lower_threshold_takes_more_of_the_stream_into_the_dictionary(drawn):
     printed = drawn("krls_stream")
-    sizes = numbers(r"(\d+) centres", printed)
+    sizes = numbers(r"(\d+) centers", printed)
     assert sizes == sorted(sizes)
     assert max(numbers(r"RMSE ([\d.]+)", printed)) < 0.1
 
@@ -110,14 +110,14 @@ def test_free_variance_weight_is_no_worse_than_fishers(drawn):
 
 def test_the_spirals_take_few_components(drawn):
     printed = drawn("pruned_spirals")
-    fewest, vectors = numbers(r"(\d+) (?:components on|support vectors)", printed)
+    fewest, vectors = numbers(r"(\d+) (?:components or|support vectors)", printed)
     assert fewest < 40 < vectors
 
 
 @pytest.mark.slow
 def test_a_lower_tolerance_takes_more_centres_and_makes_fewer_errors(drawn):
     printed = drawn("sparse_greedy")
-    sizes, errors = numbers(r"(\d+) centres, tol", printed), numbers(r"tolerance .*: ([\d.]+) %", printed)
+    sizes, errors = numbers(r"(\d+) centers, tol", printed), numbers(r"tolerance .*: ([\d.]+) %", printed)
     assert sizes == sorted(sizes)
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < numbers(r"all samples: ([\d.]+) %", printed)[0] + 1.0
@@ -125,12 +125,12 @@ def test_a_lower_tolerance_takes_more_centres_and_makes_fewer_errors(drawn):
 
 def test_sparse_regression_takes_fewer_centres_than_support_vectors(drawn):
     printed = drawn("sparse_sinc")
-    assert max(numbers(r"(\d+) centres", printed)) < min(numbers(r"SVR (\d+)", printed))
-    assert max(numbers(r"centres, RMSE ([\d.]+)", printed)) < 0.1
+    assert max(numbers(r"(\d+) centers", printed)) < min(numbers(r"SVR (\d+)", printed))
+    assert max(numbers(r"centers, RMSE ([\d.]+)", printed)) < 0.1
 
 
 def test_fisher_outputs_are_more_alike_on_training_and_test(drawn):
-    *fisher, machine = numbers(r"outputs ([\d.]+) apart", drawn("output_distributions"))
+    *fisher, machine = numbers(r"test outputs ([\d.]+)", drawn("output_distributions"))
     assert max(fisher) < machine
 
 
@@ -149,14 +149,14 @@ def test_every_figure_has_its_test_and_its_line_in_the_list():
 
 def test_the_controller_follows_the_sine(drawn):
     printed = drawn("control_tracking", "--iterations", 200)
-    slow, fast = numbers(r"([\d.]+) off the reference", printed)
+    slow, fast = numbers(r"error ([\d.]+) from", printed)
     assert fast < slow < 0.1
-    assert max(numbers(r"([\d.]+) off the plan", printed)) < 0.05
+    assert max(numbers(r"([\d.]+) from the plan", printed)) < 0.05
 
 
 def test_the_pendulum_stands_within_the_horizon_and_is_balanced(drawn):
     printed = drawn("control_pendulum", "--iterations", 150)
-    (angle, position), (later, place) = re.findall(r"([\d.]+) rad and ([\d.]+) m off", printed)
+    (angle, position), (later, place) = re.findall(r"errors? ([\d.]+) rad and ([\d.]+) m", printed)
     assert float(angle) < 0.2
     assert float(position) < 0.1
     assert float(later) < 0.01
@@ -164,7 +164,7 @@ def test_the_pendulum_stands_within_the_horizon_and_is_balanced(drawn):
 
 
 def test_the_ball_is_centred_and_follows_the_cosine(drawn):
-    off = numbers(r"([\d.]+) m off", drawn("control_ball_and_beam", "--iterations", 200))
+    off = numbers(r"error ([\d.]+) m in", drawn("control_ball_and_beam", "--iterations", 200))
     assert len(off) == 2
     assert max(off) < 0.05
 
@@ -204,7 +204,7 @@ def test_training_for_several_steps_makes_the_better_free_run(drawn):
 def test_half_of_the_sinc_is_pruned_and_the_curve_stays(drawn):
     printed = drawn("pruned_sinc", "--samples", 200)
     assert max(numbers(r"(\d+) of 200", printed)) < 120
-    assert max(numbers(r"([\d.]+) off", printed)) < 0.08
+    assert max(numbers(r"error ([\d.]+)", printed)) < 0.08
 
 
 def test_only_other_samples_tell_what_two_views_share(drawn):
@@ -215,6 +215,6 @@ def test_only_other_samples_tell_what_two_views_share(drawn):
 
 
 def test_a_committee_of_many_small_machines_is_near_to_one_large_one(drawn):
-    off = numbers(r": ([\d.]+) off", drawn("committee", "--samples", 600, "--draws", 1))
+    off = numbers(r": error ([\d.]+)", drawn("committee", "--samples", 600, "--draws", 1))
     assert len(off) == 14
     assert off[0] == min(off[:7]) < off[4] < 10 * off[0]

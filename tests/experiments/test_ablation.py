@@ -135,7 +135,7 @@ def test_every_speaker_is_recognized_by_models_of_others(recipe, tmp_path, caplo
     asked = [row.name for row in rows if row.name not in ("base", "base in noise", "not asked for")]
     with caplog.at_level(logging.INFO):
         lines = run_ablation(recipe, make_ablation(folds), rows, asked).splitlines()
-    # Bases come along unasked; models are trained once for all that they are asked.
+    # Bases are included without a request; each model is trained once for all requests.
     names = [row.name for row in rows if row.name != "not asked for"]
     records = json.loads((recipe.work_dir / "ablation.json").read_text())
     assert [record["name"] for record in records] == names

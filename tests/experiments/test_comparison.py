@@ -74,7 +74,7 @@ def test_systems_are_decoded_each_with_its_own_graph(toy_recipe, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("with_dev", [False, True], ids=["held-out", "dev"])
 def test_system_is_the_one_with_the_fewest_held_out_errors(tmp_path, toy_recipe, caplog, with_dev):
-    # The first tells nothing apart.
+    # The first does not separate the classes.
     widths = {"narrow": {"sigma": 0.001}, "usual": {"sigma": 8.0}, "other": {"sigma": 8.5}}
     hybrids = (
         HybridSpecification("klr", KERNEL, FEATURES, tried=widths),

@@ -40,7 +40,7 @@ def test_every_utterance_gets_its_own_features_and_bad_ones_are_listed(corpus):
     table, problems = extract_static(corpus, CONFIG, progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 70
     assert [problem.utterance_id for problem in problems] == ["u05", "u40", "u66"]
-    reasons = ["no samples", "18.8 ms of audio are less than one window", "cannot be read"]
+    reasons = ["no samples", "18.8 ms of audio are shorter", "cannot be read"]
     for problem, reason in zip(problems, reasons, strict=True):
         assert reason in problem.reason
     assert len(table) == 67
@@ -71,7 +71,7 @@ def test_archived_features_are_taken_as_they_are(tmp_path):
 
 
 def test_a_corpus_without_any_features_is_refused(corpus):
-    with pytest.raises(FeatureError, match=r"none of its 2 utterances gave features; the first: 'u05'"):
+    with pytest.raises(FeatureError, match=r"none of the 2 utterances .* 'u05'"):
         extract_static(corpus.subset(["u05", "u40"]), CONFIG)
 
 

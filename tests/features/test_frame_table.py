@@ -44,7 +44,7 @@ def test_utterances_alone_are_of_speakers_of_their_own(table):
 def test_map_works_utterance_by_utterance_and_keeps_the_frames(table):
     mapped = table.map(lambda frames: np.repeat(frames - frames.mean(), 2, axis=1))
     assert mapped.n_features == 4 and not mapped.frames.any() and mapped.ids == table.ids
-    with pytest.raises(FeatureError, match="they must stay"):
+    with pytest.raises(FeatureError, match="Expected the same number"):
         table.map(lambda frames: frames[1:])
 
 
@@ -60,7 +60,7 @@ def test_what_is_saved_is_loaded_and_can_be_saved_over(table, tmp_path, mmap):
 
 
 def test_damaged_files_are_refused(table, tmp_path):
-    with pytest.raises(FeatureError, match="not a whole frame table"):
+    with pytest.raises(FeatureError, match="not a complete frame table"):
         FrameTable.load(tmp_path)
     table.save(tmp_path)
     whole = (tmp_path / "frames.npy").read_bytes()
@@ -71,7 +71,7 @@ def test_damaged_files_are_refused(table, tmp_path):
                 FrameTable.load(tmp_path, mmap=mmap)
     (tmp_path / "frames.npy").write_bytes(whole)
     (tmp_path / "index.json").write_text("[1]")
-    with pytest.raises(FeatureError, match="not a whole frame table"):
+    with pytest.raises(FeatureError, match="not a complete frame table"):
         FrameTable.load(tmp_path)
 
 
@@ -107,7 +107,7 @@ def test_an_archive_in_place_of_the_frames_is_refused(table, tmp_path):
     table.save(tmp_path)
     with (tmp_path / "frames.npy").open("wb") as file:
         np.savez(file, frames=table.frames)
-    with pytest.raises(FeatureError, match="must"):
+    with pytest.raises(FeatureError, match=r"index\.json"):
         FrameTable.load(tmp_path)
 
 
@@ -116,7 +116,7 @@ def test_a_header_that_promises_more_than_the_file_holds_takes_no_memory(table, 
     content = (tmp_path / "frames.npy").read_bytes()
     (tmp_path / "frames.npy").write_bytes(content.replace(b"(8, 2), ", b"(8000000000000, 2), ")[:-1])
     for mmap in (True, False):
-        with pytest.raises(FeatureError, match="not a whole frame table"):
+        with pytest.raises(FeatureError, match="not a complete frame table"):
             FrameTable.load(tmp_path, mmap=mmap)
 
 

@@ -124,7 +124,7 @@ def test_mfcc_without_preemphasis_and_lifter_equal_those_of_librosa(rate):
     spectrum = librosa.stft(signal.astype(np.float64), window=np.hamming(window), **options)
     mel = mel_filters(rate, size, config.n_filters, config.low_hz, config.high_hz) @ np.abs(spectrum) ** 2
     expected = librosa.feature.mfcc(S=np.log(mel), n_mfcc=config.n_cepstra + 1, dct_type=2, norm="ortho").T
-    ours = mfcc(signal[(size - window) // 2 :], config)  # librosa puts the window into the middle of the FFT
+    ours = mfcc(signal[(size - window) // 2 :], config)  # librosa centers the window in the FFT
     np.testing.assert_allclose(np.roll(ours, 1, axis=1)[: len(expected)], expected[: len(ours)], atol=1e-3)
 
 

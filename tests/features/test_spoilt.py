@@ -23,7 +23,7 @@ def test_one_value_far_beyond_all_others_is_found(value):
     found = find_outlier_utterances(frames)
     assert list(found) == [5]
     assert found[5].code == "out-of-range"
-    assert found[5].reason.startswith(f"frame 7 has {value:g} as feature 1; those of other utterances lie within")
+    assert found[5].reason.startswith(f"feature 1 of frame 7 is {value:g}, far from other utterances")
 
 
 def test_honest_features_are_none():

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-# Before NumPy is imported: a process that forks must have no threads.
+# Before NumPy is imported, because a process that forks must not have threads.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
 from tests.fuzz.cases import all_cases

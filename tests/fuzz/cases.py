@@ -18,7 +18,7 @@ from tests.fuzz.mutators.model_mutators import Arrays, model_bytes, model_parts
 from tests.fuzz.reader import Seeds
 
 _GIB = 1 << 30
-_CHECKPOINT_ARRAYS = 12  # about as many as there are; beyond, it begins anew
+_CHECKPOINT_ARRAYS = 12  # about the real number; after these it starts again
 
 
 @dataclass(frozen=True)

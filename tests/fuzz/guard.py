@@ -16,11 +16,11 @@ from typing import Any
 
 MEMORY = 256 << 20
 """Bytes of resident memory above that of the valid inputs which an input may cost."""
-_ADDRESS_SPACE = 1 << 30  # bytes on top, of which not all need be resident; beyond, the system gives no more
+_ADDRESS_SPACE = 1 << 30  # additional bytes, which need not all be resident; above this, the system refuses memory
 _MAX_FILE = 64 << 20
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_PATHS = {  # audit event -> which of its arguments are paths that change
+_PATHS = {  # audit event -> its arguments that are paths to be changed
     "os.mkdir": (0,), "os.rmdir": (0,), "os.remove": (0,), "os.rename": (0, 1), "os.link": (0, 1), "os.symlink": (1,),
     "os.truncate": (0,), "os.chmod": (0,), "os.chown": (0,), "os.utime": (0,), "shutil.rmtree": (0,),
 }  # fmt: skip
@@ -94,7 +94,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         for number in _PATHS[event]:
             if _is_outside(arguments[number]):
                 _refuse(f"{event} {arguments[number]!r}")
-    elif event == "os.kill" and arguments[1] == 0:  # asks whether a process is there
+    elif event == "os.kill" and arguments[1] == 0:  # checks whether a process exists
         return
     elif event in _FORBIDDEN and not (event == "pickle.find_class" and _is_numba(sys._getframe(1))):
         _refuse(f"{event} {str(arguments)[:200]}")
@@ -110,10 +110,10 @@ def _is_numba(frame: FrameType | None) -> bool:
 
 
 def _is_outside(path: Any) -> bool:
-    if isinstance(path, int):  # a descriptor that was opened before
+    if isinstance(path, int):  # a descriptor opened before
         return False
     name = os.fsdecode(path)
-    if name == os.devnull or "/__pycache__/" in f"{name}/":  # compiled code is kept beside its source
+    if name == os.devnull or "/__pycache__/" in f"{name}/":  # compiled code is stored next to its source
         return False
     return not f"{os.path.realpath(name)}/".startswith(_inside)
 

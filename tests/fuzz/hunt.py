@@ -77,7 +77,7 @@ class Hunt:
         """Read the valid inputs here, so that every worker begins with all imported and compiled."""
         place = Bin(self.reader, self.seeds, self._folder / "warm")
         for name in self.reader.targets_of(self.seeds):
-            with suppress(Exception):  # the worker will tell
+            with suppress(Exception):  # the worker reports it
                 self.reader.use(place.put(Input(name, self.seeds[name])))
 
     def _one_worker(

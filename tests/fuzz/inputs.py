@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.fuzz.mutators.nasty import NAMES
 from tests.fuzz.reader import Reader, Seeds
 
-_RENAMED = 0.15  # share of the mutations
+_RENAMED = 0.15  # fraction of the mutations
 LARGEST = 1 << 20
 """Bytes of a spoilt input; larger ones would cost time and find nothing else."""
 

@@ -12,7 +12,7 @@ from tests.fuzz.guard import Trespass, trespasses
 from tests.fuzz.reader import Reader
 
 ACCEPTED, REFUSED = "accepted", "refused"
-MAX_MESSAGE_LENGTH = 1200  # characters: what AsrError promises, and some room for the path
+MAX_MESSAGE_LENGTH = 1200  # characters: the limit of AsrError, and room for the path
 OURS = ("asr/", "discriminants/", "recipes/")
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +40,7 @@ def fault_in_message(message: str) -> str | None:
     if len(message) > MAX_MESSAGE_LENGTH:
         return f"has {len(message)} characters, more than {MAX_MESSAGE_LENGTH}"
     if "\n" in message or "\r" in message:
-        return "holds a line end"
+        return "has a line break"
     if not message.isprintable():
         return "holds a character that cannot be printed"
     return None
@@ -75,11 +75,11 @@ def used(reader: Reader, path: Path) -> Outcome:
         found = _fault("memory", error)
     except Trespass as error:
         found = _fault("trespass", error)
-    except BaseException as error:  # a reader that ends the interpreter is at fault, too
+    except BaseException as error:  # a reader that ends the interpreter is a fault too
         found = _fault("untyped error", error)
     else:
         found = Outcome(ACCEPTED)
-    if trespasses:  # also where somebody caught the error
+    if trespasses:  # also if other code caught the error
         deed = trespasses[0]
         trespasses.clear()
         if found.kind != "trespass":

@@ -85,13 +85,13 @@ class Worker:
                 seen.add(found.signature)
                 self._tell(number, Input(wanted.seed, content), found)
                 if found.kind in ("memory", "process"):
-                    os._exit(0)  # what is left of it would be blamed on the next input
+                    os._exit(0)  # otherwise a rest of it would be attributed to the next input
             number += 1
         self._parent.send_bytes(b"")
         os._exit(0)
 
     def _prepare(self) -> None:
-        os.setsid()  # so that its children, if it gets any, can be ended with it
+        os.setsid()  # so that its children can be ended together with it
         faulthandler.enable(stack := (self._folder / STACK_FILE).open("w"))
         faulthandler.register(signal.SIGUSR1, stack)
         for descriptor in (1, 2):

@@ -32,7 +32,7 @@ from tests.openfst_files import State, fst_bytes, word_pair_states
 INF = math.inf
 SYMBOLS = {"<eps>": 0, "a": 1, "b": 2, "#0": 3, "<s>": 4, "</s>": 5, "#1": 6}
 KINDS = [("vector", 2), ("const", 1), ("const", 2)]
-# <s>, a or b, then a any number of times, by way of a back-off and </s>
+# <s>, a or b, then a any number of times, through a back-off, and </s>
 STATES: list[State] = [
     (INF, [(4, 4, 0.5, 1)]),
     (INF, [(1, 1, 0.1, 2), (2, 2, 2.5, 2)]),
@@ -170,7 +170,7 @@ ARCS = st.builds(
 @settings(deadline=None)
 @given(arcs=st.lists(ARCS, max_size=16))
 def test_no_sentence_changes_its_cost_when_empty_arcs_go(arcs: list[Arc]) -> None:
-    # Arcs lead on, so that the oracle ends; cycles of words are in the tests above.
+    # Arcs lead only forward, so that the reference ends; cycles of words are in the tests above.
     leading_on = [arc for arc in arcs if arc.target > arc.source]
     found, final_costs, n_states = determinize("a test", leading_on, start=0, end=END)
     assert all(arc.word is not None and max(arc.source, arc.target) < n_states for arc in found)
@@ -194,23 +194,23 @@ def test_what_would_never_end_being_made_deterministic_is_refused(tmp_path: Path
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (fst_bytes(STATES, kind="compact"), "byte 4: the type of the transducer is 'compact', not 'vector' or 'const'"),
-        (fst_bytes(STATES, arc_type="log"), "byte 14: the type of the arcs is 'log', not 'standard'"),
-        (fst_bytes(STATES, version=1), "byte 26: the version of a vector transducer is 1, not 2"),
+        (fst_bytes(STATES, kind="compact"), "byte 4: .* 'compact'"),
+        (fst_bytes(STATES, arc_type="log"), "byte 14: .* 'log'"),
+        (fst_bytes(STATES, version=1), "byte 26: .* version 1. Expected 2"),
         (fst_bytes(STATES, start=9, inputs=SYMBOLS), "byte 42: the start state is 9"),
-        (fst_bytes(STATES, n_states=1 << 60), "byte 50: there are to be 1152921504606846976 states"),
-        (fst_bytes(STATES, n_states=4), "byte 210: 12 bytes follow the transducer's end"),
+        (fst_bytes(STATES, n_states=1 << 60), "byte 50: expected 1152921504606846976 states"),
+        (fst_bytes(STATES, n_states=4), "byte 210: 12 bytes follow"),
         (fst_bytes(STATES)[:-1], r"byte \d+: the file ends before the number of arcs of a state"),
-        (fst_bytes(one_arc(target=5), inputs={"a": 1}), r"byte \d+: an arc leads to state 5; the states are 0 to 1"),
-        (fst_bytes(one_arc(weight=math.nan), inputs={"a": 1}), r"byte \d+: an arc costs nan"),
-        (fst_bytes(one_arc(weight=-INF), inputs={"a": 1}), r"byte \d+: an arc costs -inf"),
-        (fst_bytes([(math.nan, [])]), "byte 66: ending costs nan"),
-        (fst_bytes(one_arc()), "has no symbol table, and there is no .*words.txt"),
+        (fst_bytes(one_arc(target=5), inputs={"a": 1}), r"byte \d+: an arc leads to state 5. Expected 0 to 1"),
+        (fst_bytes(one_arc(weight=math.nan), inputs={"a": 1}), r"byte \d+: an arc has the cost nan"),
+        (fst_bytes(one_arc(weight=-INF), inputs={"a": 1}), r"byte \d+: an arc has the cost -inf"),
+        (fst_bytes([(math.nan, [])]), "byte 66: .* cost nan"),
+        (fst_bytes(one_arc()), "has no symbol table, and .*words.txt"),
         (fst_bytes(one_arc(7, 7), inputs={"a": 1}), r"byte \d+: the label 7 is not in the symbol table"),
-        (fst_bytes(one_arc(1, 2), inputs=SYMBOLS), r"byte \d+: an arc reads 'a' and writes 'b'"),
-        (fst_bytes(one_arc(1, 0), inputs=SYMBOLS), r"byte \d+: an arc reads 'a' and writes '<eps>'"),
+        (fst_bytes(one_arc(1, 2), inputs=SYMBOLS), r"byte \d+: an arc has the input 'a' and the output 'b'"),
+        (fst_bytes(one_arc(1, 0), inputs=SYMBOLS), r"byte \d+: an arc has the input 'a' and the output '<eps>'"),
         (fst_bytes(one_arc(), inputs={"a b": 1}), r"byte \d+: 'a b' cannot be a word"),
-        (fst_bytes(one_arc(), inputs={"a": 1, "b": 1}), r"byte \d+: the symbol 'b' or its number 1 is there twice"),
+        (fst_bytes(one_arc(), inputs={"a": 1, "b": 1}), r"byte \d+: the symbol 'b' or its number 1 appears twice"),
         (fst_bytes([(0.0, [(0, 0, 1.0, 0), (1, 1, 1.0, 0)])], inputs=SYMBOLS), r"byte \d+: .* cycle of empty arcs"),
         (fst_bytes([(0.0, [(5, 3, 1.0, 1)]), (0.0, [(3, 4, 1.0, 0), (1, 1, 0.0, 0)])], inputs=SYMBOLS), "cycle of"),
         (fst_bytes([(0.0, [])], inputs=SYMBOLS), "no sentence of one or more words"),

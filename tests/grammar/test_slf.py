@@ -183,36 +183,36 @@ def test_a_grammar_file_is_known_for_a_network_by_its_header(tmp_path: Path) -> 
     assert is_slf(["", "lmname=x vocab=y"])
     assert not is_slf(["N = 5"])
     assert not is_slf([])
-    with pytest.raises(GrammarError, match="no sentence of one or more words; the vocabulary lacks B"):
+    with pytest.raises(GrammarError, match=r"no sentence of one or more words.* vocabulary: B"):
         read_grammar(path, vocabulary=["A"])
 
 
 @pytest.mark.parametrize(
     ("old", "new", "texts"),
     [
-        ("I=1 W=A", "I=1 L=digits", r"line 5: sub-lattices \('digits'\) are not read; run HParse"),
+        ("I=1 W=A", "I=1 L=digits", r"line 5: sub-lattices \('digits'\)"),
         ("base=10", "SUBLAT=digits", r"line 2: sub-lattices \('digits'\)"),
-        ("base=10", "dir=b", "line 2: dir=b: only networks that run forwards"),
-        ("base=10", "base=-1", "line 2: base=-1 must be 0"),
-        ("base=10", "base=ten", "line 2: base=ten must be a number"),
-        ("base=10", "start=9", "start=9, but there is no such node"),
+        ("base=10", "dir=b", "line 2: dir=b"),
+        ("base=10", "base=-1", "line 2: base=-1"),
+        ("base=10", "base=ten", "line 2: base=ten. Expected a number"),
+        ("base=10", "start=9", "start=9, but this node does not exist"),
         ("N=4 L=5", "N=4", "has no line 'N=.. L=..'"),
-        ("N=4 L=5", "N=5 L=5", "line 3: 5 nodes are announced, but the file has 4"),
-        ("N=4 L=5", "NODES=4 LINKS=999999999", "line 3: 999999999 links are announced, but the file has 5"),
-        ("N=4 L=5", "N=4 L=" + "5" * 5000, "line 3: L=5+ must be a whole number"),
-        ("I=1 W=A", "I=0 W=A", "line 5: node 0 is there already"),
+        ("N=4 L=5", "N=5 L=5", "line 3: the header has 5 nodes, but the file has 4"),
+        ("N=4 L=5", "NODES=4 LINKS=999999999", "line 3: the header has 999999999 links, but the file has 5"),
+        ("N=4 L=5", "N=4 L=" + "5" * 5000, "line 3: L=5+. Expected a whole number"),
+        ("I=1 W=A", "I=0 W=A", "line 5: node 0 appears twice"),
         ("I=1 W=A", 'I=1 W="A', "line 5: the value of W: the quote \" is not closed"),
-        ("I=1 W=A", "I=1 W=A WORD=B", "line 5: the field WORD is there twice"),
-        ("I=1 W=A", "I=1 A", "line 5: 'A' is no field; write name=value"),
-        ("I=1 W=A", "W=A", "must begin with I="),
-        ("J=1 S=0", "J=0 S=0", "line 9: link 0 is there already, on line 8"),
+        ("I=1 W=A", "I=1 W=A WORD=B", "line 5: the field WORD appears twice"),
+        ("I=1 W=A", "I=1 A", "line 5: 'A' is not a field"),
+        ("I=1 W=A", "W=A", "Expected I="),
+        ("J=1 S=0", "J=0 S=0", "line 9: link 0 appears twice, first on line 8"),
         ("J=1 S=0 E=2", "J=1 S=0", "line 9: the field E= is missing"),
-        ("J=1 S=0 E=2", "J=1 S=0 E=7", "line 9: there is no node 7"),
-        ("J=1 S=0 E=2", "J=1 S=0 E=2 W=X", "line 9: the link has the word 'X', and node 1 the word 'A'"),
-        ("l=-2", "l=nan", "line 9: l=nan must be a number"),
-        ("l=-2", "l=1e300", "line 9: l=1e300 is too large"),
-        ("J=3 S=2 E=3", "J=3 S=1 E=3", "the only node that no link leads away from, but these are: 2 3"),
-        ("J=3 S=2 E=3", "J=3 S=3 E=0", "the start must be the only node that no link leads to, but there is none"),
+        ("J=1 S=0 E=2", "J=1 S=0 E=7", "line 9: node 7 does not exist"),
+        ("J=1 S=0 E=2", "J=1 S=0 E=2 W=X", "line 9: the link has the word 'X', and node 1 has the word 'A'"),
+        ("l=-2", "l=nan", "line 9: l=nan. Expected a number"),
+        ("l=-2", "l=1e300", "line 9: l=1e300. Expected at most"),
+        ("J=3 S=2 E=3", "J=3 S=1 E=3", "one node without outgoing links as the end, but found 2 3"),
+        ("J=3 S=2 E=3", "J=3 S=3 E=0", "one node without incoming links as the start, but found none"),
     ],
 )  # fmt: skip
 def test_a_malformed_network_is_refused_with_its_line(old: str, new: str, texts: str) -> None:
@@ -299,7 +299,7 @@ def test_a_back_off_network_of_many_words_keeps_its_back_off_arcs() -> None:
 
 def test_empty_words_in_a_circle_are_refused_and_words_are_not() -> None:
     text = "start=0 end=3\nN=4 L=4\nI=0\nI=1 {}\nI=2\nI=3 W=B\nJ=0 S=0 E=1\nJ=1 S=1 E=2\nJ=2 S=2 E=1\nJ=3 S=2 E=3\n"
-    with pytest.raises(GrammarError, match=r"nodes (1 2|2 1) lead around in a circle without a word"):
+    with pytest.raises(GrammarError, match=r"nodes (1 2|2 1) are a cycle without a word"):
         slf_grammar(network(text.format("W=!NULL")))
     assert score_sentence(slf_grammar(network(text.format("W=A"))), ["A", "A", "A", "B"]) == 0
 
@@ -343,5 +343,5 @@ def test_slf_grammar_too_many_empty_ways_raises() -> None:
 def test_determinize_counts_empty_arcs_before_following(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(determinization, "MIN_STEPS", 100)
     monkeypatch.setattr(determinization, "STEPS_AN_ARC", 0)
-    with pytest.raises(GrammarError, match="it has 0 states"):
+    with pytest.raises(GrammarError, match="0 states so far"):
         slf_grammar(optional_words(60))

@@ -48,7 +48,7 @@ def test_a_string_takes_exactly_so_many_words() -> None:
     for length in (0, 1, 2, 4):
         assert score_sentence(grammar, ["no"] * length) == -math.inf
     for length in (0, -1, 1001):
-        with pytest.raises(GrammarError, match=f"string of {length} words"):
+        with pytest.raises(GrammarError, match=f"exactly {length} words"):
             word_string(["yes", "no"], length)
 
 

@@ -119,10 +119,10 @@ def test_a_file_is_read_with_its_comments_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\n>SENTENCE-END\na\n", "line 1: 'a' stands before"),
-        (">SENTENCE-END\na b\n", "line 2: 'a b' must be one word"),
-        (">\na\n", "line 1: '>' must be"),
-        (">SENTENCE-END\na\n>a\nSENTENCE-END\n>a\na\n", "line 5: 'a' has a list already, on line 3"),
+        ("a\n>SENTENCE-END\na\n", "line 1: 'a' is before"),
+        (">SENTENCE-END\na b\n", "line 2: 'a b'. Expected one word"),
+        (">\na\n", "line 1: '>'. Expected one word"),
+        (">SENTENCE-END\na\n>a\nSENTENCE-END\n>a\na\n", "line 5: 'a' already has a list, on line 3"),
         (">SENTENCE-END\na\n>a\n", "line 3: 'a' has no successors"),
         (">SENTENCE-END\n\na\n", "line 3: 'a' follows 'SENTENCE-END' but has no line '>a'"),
         (">a\na\n", "no line '>SENTENCE-END'"),
@@ -161,7 +161,7 @@ def test_a_written_file_reads_back_equal(tmp_path: Path, successors: dict) -> No
 
 def test_names_that_would_not_read_back_are_not_written(tmp_path: Path) -> None:
     for name in ("a b", ">a", ""):
-        with pytest.raises(GrammarError, match="cannot stand"):
+        with pytest.raises(GrammarError, match="cannot be written"):
             write_word_pair({SENTENCE_END: (name,)}, tmp_path / "x.txt")
 
 

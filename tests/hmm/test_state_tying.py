@@ -48,7 +48,7 @@ def test_a_topology_with_trees_names_every_unit_once(seed, states_per_phone):
             assert topology.phone_state[topology.unit_state[units]].tolist() == [unit] * len(units)
     pauses = [Context(0, 1, 1, False, False), Context(3, 1, 1, False, False)]
     assert topology.units_in(pauses) == [topology.units(SILENCE), topology.units(SHORT_PAUSE)]
-    with pytest.raises(ValueError, match="neighbours"):
+    with pytest.raises(ValueError, match="neighbors"):
         topology.units("x")
 
 
@@ -76,7 +76,7 @@ def _changed(name, index, value):
         _changed("node_yes", 0, 0),  # a circle
         _changed("node_no", 0, 10**6),
         _changed("node_question", -1, 10**6),
-        _changed("node_yes", -1, 10**6),  # a state that is none
+        _changed("node_yes", -1, 10**6),  # an invalid state
         _changed("question_side", 0, 4),
         _changed("root", (0, 0), -1),
         _changed("root", (0, 0), 1),  # two phones with one tree

@@ -27,7 +27,7 @@ def test_pause_is_tied_to_the_centre_of_silence():
 
 
 def test_an_unknown_phone_is_refused_with_the_phones_there_are():
-    with pytest.raises(LexiconError, match="'q' is unknown; the model's phones are SIL a SP"):
+    with pytest.raises(LexiconError, match=r"'q' is unknown. The phones of the model are SIL a SP"):
         Topology(("a",)).units("q")
 
 

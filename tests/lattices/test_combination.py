@@ -176,5 +176,5 @@ def test_times_are_those_of_the_systems_that_have_the_word():
 
 def test_recordings_too_long_to_be_aligned_are_refused(monkeypatch):
     monkeypatch.setattr(combination, "MAX_CELLS", 3)
-    with pytest.raises(DecodeError, match="2 places cannot be aligned with one of 2; divide the recording"):
+    with pytest.raises(DecodeError, match="2 and 2 places are too long"):
         aligned([certain("ONE TWO"), certain("ONE TWO")])

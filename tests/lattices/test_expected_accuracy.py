@@ -13,7 +13,7 @@ from asr.lattices.expected_accuracy import expected_accuracy, token_states
 from asr.lattices.links import trellis_links
 from tests.decode.random_graphs import Problem, all_walks, problems
 
-# What the random graphs' units have of a topology: none is a pause.
+# The part of a topology that the units of random graphs have, without pauses.
 UNITS = SimpleNamespace(
     phone_number={SILENCE: 0, SHORT_PAUSE: 2}, unit_phone=np.ones(3, np.int32), unit_state=np.array([0, 1, 0], np.int32)
 )

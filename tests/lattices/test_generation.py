@@ -26,7 +26,7 @@ from tests.decode.random_graphs import Problem, all_walks, problems
 from tests.decode.test_context_expansion import topologies
 from tests.decode.test_graph_compiler import N_FRAMES, TOPOLOGY, grammars, lexicons, scores_and_self_loops
 
-# What the random graphs' units have of a topology: none is a pause.
+# The part of a topology that the units of random graphs have, without pauses.
 UNITS = SimpleNamespace(
     phone_number={SILENCE: 0, SHORT_PAUSE: 2}, unit_phone=np.ones(3, np.int32), unit_state=np.array([0, 1, 0], np.int32)
 )

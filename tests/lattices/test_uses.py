@@ -99,7 +99,7 @@ def test_the_risk_is_an_expected_number_of_edits_that_only_falls(lattice, scale)
 
     found = mbr_decode(lattice, scale)
     words = found.words
-    assert found.risk >= risk(words) - 1e-6  # alignments of several sentences share what they have in common
+    assert found.risk >= risk(words) - 1e-6  # alignments of several sentences share their common parts
     assert found.risk <= risk(words) + 0.2
     assert risk(words) <= risk(lattice.first) + 1e-3
     for place in found.places:
@@ -200,11 +200,11 @@ def test_kaldi_lattices_are_read_as_written(lattice, tmp_path):
     ("text", "reason"),
     [
         ("a \n0 1 A 1,2,1_1\n", "no path leads"),
-        ("a \n0 1 A 1;2\n", "must be 'source target word"),
+        ("a \n0 1 A 1;2\n", "Expected 'source target word"),
         ("a \n0 0 A 1,2,1\n0 0,0,\n", "higher node"),
         ("a \n0 7 A 1,2,1\n7 0,0,\n", "8 nodes for 1 links"),
-        ("a b\n", "name of an utterance"),
-        ("a \n0 1 <eps> 1,2,1\n1 0,0,\n", "only pauses may"),
+        ("a b\n", "id of an utterance"),
+        ("a \n0 1 <eps> 1,2,1\n1 0,0,\n", "only supported for pauses"),
         ("a \n0 1 A 1.1.1,2,1\n1 0,0,\n", "two numbers"),
         ("a \n0 1 A 1e12,2,1\n1 0,0,\n", "1e+12"),
         ("a \n", "no nodes"),
@@ -222,10 +222,10 @@ def test_what_is_no_kaldi_lattice_is_told_with_its_line(text, reason, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("t=0.0000", "t=never", "field t= must be there"),
+        ("t=0.0000", "t=never", "field t= is missing"),
         ("I=0", "I=5000", "numbered from 0"),
         ("S=0", "S=4000", "higher node"),
-        (" a=", " b=", "field a= must be there"),
+        (" a=", " b=", "field a= is missing"),
     ],
 )
 def test_what_is_no_lattice_in_slf_is_told(old, new, reason, tmp_path):

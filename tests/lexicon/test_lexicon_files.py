@@ -52,7 +52,7 @@ def test_the_probability_column_of_a_lexiconp_file_is_left_out(tmp_path: Path) -
         "A\t0.99\t0.2\t1.12\t0.0\tAH\nA\t1e-2\t0.0\t0.0\t1.0\tEY\nB\t1.0\t0.5\t1.0\t1.0\tB\n",  # silence columns
         "A 0.5 AH\nA\t1.0  0.43 1.23 0.85 EY\nB\tB\n",  # all forms mixed
         "A 0.5 AH\nA(2) 0.5 EY\nB B\n",  # CMU's variants
-        "A 1 AH\nA 0.0526316 EY\nB 1 B\n",  # as awk writes 1 in Kaldi's lexiconp.txt
+        "A 1 AH\nA 0.0526316 EY\nB 1 B\n",  # awk's format of 1 in Kaldi's lexiconp.txt
         "A 1 0.20 1.00 1.02 AH\nA 5e-05 0.01 1.00 0.97 EY\nB 1 0.20 1.00 1.00 B\n",  # and lexiconp_silprob.txt
     ],
 )

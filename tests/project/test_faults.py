@@ -14,7 +14,7 @@ from asr.util.error_messages import sentence_of
 from asr.util.errors import CorpusError, Fault, LexiconError, RunError, attempt
 from discriminants.util.errors import ModelFormatError
 
-REMEDY = "; give the process more, or fewer --jobs"
+REMEDY = ". Use more memory or fewer --jobs"
 NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
@@ -88,11 +88,11 @@ def test_a_fault_of_the_utterance_costs_the_utterance() -> None:
         (FileNotFoundError(errno.ENOENT, "No such file", "x\ny"), "x y: No such file"),
         (
             OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/hyp.txt"),
-            "out/hyp.txt: No space left on device; free some space",
+            "out/hyp.txt: No space left on device. Free some space",
         ),
         (
             OSError(errno.EROFS, os.strerror(errno.EROFS), "out/hyp.txt"),
-            "out/hyp.txt: Read-only file system; give a place that can be written",
+            "out/hyp.txt: Read-only file system. Use a writable folder",
         ),
         (ConnectionError("nobody answered"), "nobody answered"),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FLOORS = (  # from the ground up
+FLOORS = (  # from the lowest
     "discriminants",
     "asr",
     "asr.util",
@@ -29,7 +29,7 @@ FLOORS = (  # from the ground up
     "asr.commands",
     "asr.experiments",
     "asr.api",
-    "asr.__init__",  # the front door: what it offers is loaded when it is asked for
+    "asr.__init__",  # the public interface, whose names are loaded on first use
     "asr.cli",
     "asr.__main__",
     "recipes",

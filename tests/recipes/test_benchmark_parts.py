@@ -29,11 +29,11 @@ from tests.recipes.benchmark_sets import rings, save_adult, save_multi_class, sa
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y": np.arange(120)}, "-1 and 1 are needed"),
+        ({"y": np.arange(120)}, "Expected -1 and 1"),
         ({"y": np.ones(7)}, r"shape \(120, 3\) and y \(7,\)"),
         ({"x": np.full((120, 3), np.nan)}, "'x' has values that are not finite"),
         ({"train": np.array([[0, 120]])}, "row numbers of x below 120"),
-        ({"train": np.array([[0, 1]]), "test": np.array([[1, 2]])}, "partition 0 tests on samples that it trains on"),
+        ({"train": np.array([[0, 1]]), "test": np.array([[1, 2]])}, "partition 0 has samples in both"),
     ],
 )
 def test_partitions_that_cannot_be_are_refused(tmp_path, changes, message):
@@ -47,7 +47,7 @@ def test_partitions_that_cannot_be_are_refused(tmp_path, changes, message):
     ("changes", "message"),
     [
         ({"x_test": np.zeros((60, 5))}, "x_train has 3 features, x_test 5"),
-        ({"y_test": np.full(60, 9)}, "classes that y_train lacks"),
+        ({"y_test": np.full(60, 9)}, "missing in y_train"),
         ({"x_train": np.ones((90, 3))}, "all values of x_train are 1.0"),
     ],
 )
@@ -60,16 +60,16 @@ def test_a_split_that_does_not_fit_is_refused(tmp_path, changes, message):
 def test_files_that_are_not_whole_are_refused(tmp_path):
     path = tmp_path / "x.npz"
     path.write_bytes(b"PK\x03\x04 cut off")
-    with pytest.raises(CorpusError, match="not a whole"):
+    with pytest.raises(CorpusError, match="not a complete"):
         multi_class_problem(path)
     np.savez(path, x=np.ones((3, 1)))
-    with pytest.raises(CorpusError, match="has no array 'y'"):
+    with pytest.raises(CorpusError, match="array 'y' is missing"):
         regression_problem(path, 2, 1, 1)
     np.savez(path, x=np.array([{}]), y=np.ones(1))
-    with pytest.raises(CorpusError, match="not a whole"):
+    with pytest.raises(CorpusError, match="not a complete"):
         regression_problem(path, 2, 1, 1)
     np.savez(path, x=np.ones((3, 1)), y=np.ones(3))
-    with pytest.raises(CorpusError, match=r"has 3 samples; 9 \+ 1 are needed"):
+    with pytest.raises(CorpusError, match=r"3 samples. Expected 9 \+ 1"):
         regression_problem(path, 9, 1, 1)
 
 
@@ -105,7 +105,7 @@ def test_sinc_has_noise_in_the_training_points_only():
     assert (train.shape[0], test.shape[0]) == (1000, 20000)
     np.testing.assert_array_equal(problem.y[test], truth[test])
     assert np.std(problem.y[train] - truth[train]) == pytest.approx(0.1, rel=0.1)
-    np.testing.assert_array_equal(sinc_problem(2).X, problem.X[:2100])  # a run does not depend on how many there are
+    np.testing.assert_array_equal(sinc_problem(2).X, problem.X[:2100])  # a run does not depend on their number
 
 
 def held_out_loss(estimator, problem, partition, folds):
@@ -274,13 +274,13 @@ def header(text):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 9)}"), "are the most"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 9)}"), "Expected at most"),
         (header("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 9)}") + bytes(100), "not have the 216 bytes"),
         (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 9)}"), "of shape"),
-        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 9)}"), "holds object"),
-        (header("(" * 100), "not a whole"),
+        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 9)}"), "has object"),
+        (header("(" * 100), "not a complete"),
         (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}") + b"\xff" * 8, "not finite"),
-        (b"", "not a whole"),
+        (b"", "not a complete"),
     ],
 )
 def test_an_array_is_no_larger_than_its_file_bears_out(tmp_path, content, reason):
@@ -320,7 +320,7 @@ def test_categories_become_indicators(tmp_path):
     np.testing.assert_array_equal(x[:, 6:].sum(axis=1), 1)
     assert set(y) == {0, 1}
     np.savez(tmp_path / "one.npz", x=np.ones((4, 2)), y=np.ones(4))
-    with pytest.raises(CorpusError, match="has one class only"):
+    with pytest.raises(CorpusError, match="has only one class"):
         two_classes(tmp_path / "one.npz")
 
 

@@ -102,21 +102,21 @@ def test_resuming_leaves_alone_what_the_work_directory_holds(sets, tmp_path, mon
 
 def test_quick_results_are_not_mixed_with_full_ones(sets, tmp_path):
     run(sets, tmp_path, "--table", "5.4")
-    with pytest.raises(RunError, match="holds results of --quick; choose another"):
+    with pytest.raises(RunError, match="has results of --quick"):
         main(["--data-dir", str(sets), "--work-dir", str(tmp_path), "--table", "5.4"])
 
 
 @pytest.mark.parametrize("text", ["[", "[1]", '[{"table": "5.3"}]', "[" * 100_000, "[NaN]", "[1e400]"])
 def test_a_work_directory_of_something_else_is_refused(sets, tmp_path, text):
     (tmp_path / "results.json").write_text(text)
-    with pytest.raises(RunError, match=r"results\.json.*choose another work directory"):
+    with pytest.raises(RunError, match=r"results\.json.*Use another work directory"):
         run(sets, tmp_path, "--table", "5.4")
 
 
 def test_rows_without_their_settings_are_refused(sets, tmp_path):
     run(sets, tmp_path, "--table", "5.4")
     (tmp_path / "settings.json").unlink()
-    with pytest.raises(RunError, match=r"lacks sinc of table 5\.4"):
+    with pytest.raises(RunError, match=r"sinc of table 5\.4 is missing"):
         run(sets, tmp_path, "--table", "5.4")
 
 
@@ -133,7 +133,7 @@ def test_results_that_were_edited_are_refused_before_anything_is_computed(sets, 
         text = (tmp_path / name).read_text()
         assert old in text
         (tmp_path / name).write_text(text.replace(old, new, 1))
-        with pytest.raises(RunError, match="choose another"):
+        with pytest.raises(RunError, match="Use another"):
             main(["--data-dir", str(sets), "--work-dir", str(tmp_path), "--table", "5.4", "--quick"])
         (tmp_path / name).write_text(text)
 
@@ -155,7 +155,7 @@ def test_missing_data_are_told_in_words_and_exit_with_1(tmp_path, capsys, monkey
 
 
 def test_an_unknown_data_set_is_told_with_those_that_there_are(sets, tmp_path):
-    with pytest.raises(ConfigError, match=r"--data hart: no such data set.*heart"):
+    with pytest.raises(ConfigError, match=r"--data hart: .*heart"):
         run(sets, tmp_path, "--table", "5.3", "--data", "hart")
 
 

@@ -34,5 +34,5 @@ def test_whole_word_models_are_left_out_without_hmmlearn(monkeypatch, caplog, in
     else:
         assert ended["rows"] == []
         (note,) = ended["notes"]
-        assert note.startswith("hmmlearn-words is left out: whole-word models need the package hmmlearn")
+        assert note.startswith("hmmlearn-words skipped: whole-word models need the package hmmlearn")
         assert note in caplog.text

@@ -160,12 +160,12 @@ def test_sphere_is_read_as_it_was_written_in_both_byte_orders(tmp_path, big_endi
 def test_sphere_that_is_cut_of_another_rate_or_damaged_is_told(tmp_path):
     path = tmp_path / "x.sph"
     path.write_bytes(sphere_bytes(np.zeros(500, np.int16), 8000))
-    with pytest.raises(CorpusError, match="8000 samples a second"):
+    with pytest.raises(CorpusError, match="8000 Hz"):
         check_sphere(path, 16000)
     whole = path.read_bytes()
     for content, message in (
-        (whole[:-1], "breaks off 1 bytes"),
-        (whole[:900], "header is to have 1024"),
+        (whole[:-1], "1 bytes are missing at the end"),
+        (whole[:900], "header should have 1024"),
         (b"RIFF" + whole[4:], "begins with"),
         (whole.replace(b"sample_count", b"sample_kount"), "no number for sample_count"),
     ):
@@ -215,12 +215,12 @@ def test_frames_are_dropped_and_what_is_left_keeps_its_order():
 @pytest.mark.slow
 def test_a_layout_is_told_by_what_is_there_in_either_letter_case(tiny, tmp_path):
     assert find_layout(FoldedTree(tiny["discs"])) == "discs" and find_layout(FoldedTree(tiny["cepstra"])) == "cepstra"
-    with pytest.raises(CorpusError, match=r"neither .*rm1_audio1.* nor .*rm1/etc.*--download"):
+    with pytest.raises(CorpusError, match=r"Expected .*rm1_audio1.* or .*rm1/etc.*--download"):
         find_layout(FoldedTree(tmp_path))
     (tmp_path / "RM1_AUDIO1").mkdir()
     assert find_layout(FoldedTree(tmp_path)) == "discs"
     (tmp_path / "RM1" / "ETC").mkdir(parents=True)
-    with pytest.raises(CorpusError, match="holds both"):
+    with pytest.raises(CorpusError, match="has both"):
         find_layout(FoldedTree(tmp_path))
 
 
@@ -328,7 +328,7 @@ def test_damaged_recording_is_left_out_or_ends_the_reading(copied, tiny, layout,
     test = read(layout, tiny[layout]).splits[split].utterances[0].source
     spoilt = root / test.relative_to(tiny[layout])
     os.truncate(spoilt, spoilt.stat().st_size - 3)
-    with pytest.raises(CorpusError, match=r"1 of the .* recordings of this test cannot be used"):
+    with pytest.raises(CorpusError, match=r"1 of the .* recordings of this test set"):
         read(layout, root)
 
 
@@ -360,7 +360,7 @@ def test_a_transducer_numbered_by_another_dictionary_is_refused(copied):
     root = copied("cepstra")
     path = root / cepstra.DICTIONARY
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
-    with pytest.raises(GrammarError, match="numbered otherwise"):
+    with pytest.raises(GrammarError, match="other numbers"):
         read_cepstra(FoldedTree(root))
 
 
@@ -422,7 +422,7 @@ def test_simulated_corpus_is_the_same_for_any_jobs_and_not_overwritten(tmp_path)
         for root in (tmp_path / "a", tmp_path / "b")
     ]
     assert contents[0] == contents[1] and len(contents[0]) == 3 + 6
-    with pytest.raises(CorpusError, match="exists already"):
+    with pytest.raises(CorpusError, match="already exists"):
         simulate_corpus(tmp_path / "a", "discs")
 
 
@@ -469,7 +469,7 @@ def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, capl
     ("given", "texts"),
     [
         (["--widths", "8"], "--systems table-4.2"),
-        (["--systems", "table-4.2", "--widths", "8", "0"], "--widths 0: a width of the Gaussian kernel is above 0"),
+        (["--systems", "table-4.2", "--widths", "8", "0"], "--widths 0"),
         (["--systems", "table-4.2", "--widths", "nan"], "--widths nan"),
     ],
 )

@@ -99,7 +99,7 @@ def test_fetch_ends_with_the_whole_file(server, tmp_path, name):
 def test_a_server_that_sends_another_part_is_not_believed(server, tmp_path):
     (tmp_path / "file.part").write_bytes(CONTENT[:100])
     server.lie = "bytes 5-9/10"
-    with pytest.raises(CorpusError, match="another part"):
+    with pytest.raises(CorpusError, match="did not continue"):
         fetch(source(server.url), tmp_path / "file")
     assert not (tmp_path / "file").exists()
 
@@ -107,7 +107,7 @@ def test_a_server_that_sends_another_part_is_not_believed(server, tmp_path):
 def test_connection_without_progress_raises_and_keeps_the_part(server, tmp_path):
     server.ranges = False
     server.cut_after = [1000] * 9
-    with pytest.raises(CorpusError, match=r"could not be fetched.*broke off.*call the recipe again with --download"):
+    with pytest.raises(CorpusError, match=r"could not be downloaded.*too early.*--download"):
         fetch(source(server.url), tmp_path / "file")
     assert (tmp_path / "file.part").stat().st_size == 1000
 
@@ -133,7 +133,7 @@ def test_a_second_address_is_asked_where_the_first_sends_a_web_page(server, tmp_
 
 def test_a_file_larger_than_any_of_the_corpus_is_not_fetched(server, tmp_path, monkeypatch):
     monkeypatch.setattr(downloading, "MAX_DOWNLOAD", 1000)
-    with pytest.raises(CorpusError, match="1000 are the most"):
+    with pytest.raises(CorpusError, match="at most 1000"):
         fetch(source(server.url), tmp_path / "file")
 
 
@@ -156,7 +156,7 @@ GOOD = tar(("rm1/etc/rm1.dic", b"A AH\n"), ("./rm1/feat/abc/sr001.mfc", b"\0" * 
 def test_the_archive_is_unpacked_and_what_came_is_recorded(server, tmp_path):
     server.content = GOOD
     pairs = Source("RM_G.fst", (server.url,), FST_MAGIC)
-    (tmp_path / "RM_G.fst").write_bytes(FST_MAGIC)  # put there by hand
+    (tmp_path / "RM_G.fst").write_bytes(FST_MAGIC)  # copied there by hand
     download(tmp_path, [source(server.url), pairs])
     assert (tmp_path / "rm1" / "etc" / "rm1.dic").read_bytes() == b"A AH\n"
     assert (tmp_path / "rm1" / "feat" / "abc" / "sr001.mfc").stat().st_size == 56
@@ -172,7 +172,7 @@ def test_a_file_that_has_changed_since_it_was_recorded_is_refused(server, tmp_pa
     server.content = GOOD
     (tmp_path / "corpus.tar.gz").write_bytes(GOOD)
     (tmp_path / "corpus.tar.gz.sha256").write_text("0" * 64 + "  corpus.tar.gz\n")
-    with pytest.raises(CorpusError, match="remove both"):
+    with pytest.raises(CorpusError, match="Remove both"):
         download(tmp_path, [source(server.url)])
     assert not (tmp_path / "rm1").exists()
 
@@ -209,9 +209,9 @@ EVIL: dict[str, tuple[Callable[[], bytes], str]] = {
     "a size that lies": (lying, "damaged"),
     "an end cut off": (lambda: GOOD[:-40], "damaged"),
     "a wrong checksum": (corrupted, "damaged"),
-    "no archive at all": (lambda: gzip.compress(b"plain text"), "damaged|nothing below"),
+    "no archive at all": (lambda: gzip.compress(b"plain text"), "damaged|no files below"),
     "no gzip at all": (lambda: b"plain text", "damaged"),
-    "nothing of the corpus": (lambda: tar(("other/a", b"x")), "nothing below"),
+    "nothing of the corpus": (lambda: tar(("other/a", b"x")), "no files below"),
 }
 
 
@@ -230,7 +230,7 @@ def test_of_an_evil_archive_nothing_is_unpacked(tmp_path, name):
 def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path, monkeypatch):
     monkeypatch.setattr(downloading, "MAX_UNPACKED", 1 << 20)
     (tmp_path / "corpus.tar.gz").write_bytes(tar(("rm1/a", bytes(600_000)), ("rm1/b", bytes(600_000))))
-    with pytest.raises(CorpusError, match="bytes when unpacked"):
+    with pytest.raises(CorpusError, match="bytes when extracted"):
         unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")
     assert not (tmp_path / "rm1").exists()
 
@@ -238,5 +238,5 @@ def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path
 def test_an_archive_of_too_many_entries_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(downloading, "MAX_MEMBERS", 3)
     (tmp_path / "corpus.tar.gz").write_bytes(tar(*((f"rm1/{number}", b"x") for number in range(5))))
-    with pytest.raises(CorpusError, match="one too many"):
+    with pytest.raises(CorpusError, match="exceeds the number"):
         unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")

@@ -121,14 +121,14 @@ def test_cepstra_that_are_missing_are_named(copied):
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("phones.txt", "AA", "N", r"phones.txt:2: 'N' cannot name a phone"),
-        ("phones.txt", "SIL", "H", r"phones.txt: has 4 phones; SIL and"),
-        ("train/states.txt", " 6 ", " 12 ", r"train/states.txt:1: '12' is no state; numbers from 0 to 11"),
-        ("train/states.txt", " 6 ", " x ", r"train/states.txt:1: 'x' is no state"),
-        ("train/utt2spk", "train0-0 train0\n", "", r"train/utt2spk: lacks utterance 'train0-0'"),
-        ("train/mfc.scp", "train0-0 cepstra/train0/0.mfc\n", "", r"train/mfc.scp: lacks utterance 'train0-0'"),
+        ("phones.txt", "AA", "N", r"phones.txt:2: 'N' is not a valid phone"),
+        ("phones.txt", "SIL", "H", r"phones.txt: 4 phones. Expected SIL and"),
+        ("train/states.txt", " 6 ", " 12 ", r"train/states.txt:1: '12' is not a state. Expected numbers from 0 to 11"),
+        ("train/states.txt", " 6 ", " x ", r"train/states.txt:1: 'x' is not a state"),
+        ("train/utt2spk", "train0-0 train0\n", "", r"train/utt2spk: utterance 'train0-0' is missing"),
+        ("train/mfc.scp", "train0-0 cepstra/train0/0.mfc\n", "", r"train/mfc.scp: utterance 'train0-0' is missing"),
         ("test/mfc.scp", " cepstra", " ../cepstra", r"1 file or folder is missing: .*/../cepstra/test0/0.mfc"),
-        ("test/utt2spk", " test0", " a/b", r"test/utt2spk:1: 'a/b' cannot name an utterance or a speaker: it holds"),
+        ("test/utt2spk", " test0", " a/b", r"test/utt2spk:1: 'a/b' is not a valid name"),
         ("test/utt2spk", " test0", " train3", r"speaker 'train3' is in train and test"),
     ],
 )
@@ -142,7 +142,7 @@ def test_spoilt_lists_are_refused_by_name(copied, file, old, new, message):
 def test_the_real_folder_has_the_frames_and_phones_that_its_readme_counts(rm1_sample):
     lexicon, data = read_sample(rm1_sample)
     assert len(lexicon) == 48
-    # Two labels of the test, which has 9,108, are one more than their utterance has frames.
+    # Two label lists of the test, which has 9,108 labels, have one label more than frames.
     for split, n_speakers, n_frames, n_phones in (("train", 40, 27_284, 3_151), ("test", 12, 9_106, 989)):
         dataset = data[split].dataset
         assert (len(dataset.speakers), dataset.static.n_frames) == (n_speakers, n_frames)
@@ -186,7 +186,7 @@ def test_tiny_folder_becomes_a_table_twice_the_same(tiny, tmp_path, monkeypatch,
         assert row["phone_error"] == pytest.approx(100 * (row["sub"] + row["del"] + row["ins"]) / 48)
         assert row["frame_error_interval"][0] <= row["frame_error"] <= row["frame_error_interval"][1]
         assert row["train_seconds"] > 0 and row["frames_per_second"] > 0
-    # To guess is to be wrong in 11 frames of 12 and 2 phones of 3.
+    # Random choice is wrong in 11 frames of 12 and 2 phones of 3.
     assert all(row["frame_error"] < 60 and row["phone_error"] < 40 for row in rows)
     assert "| gmm-8 |" in shown and "The source's order" in shown and "in points: npd-ovo" in shown
     sample.main()

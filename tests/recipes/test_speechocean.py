@@ -50,7 +50,7 @@ def test_without_noise_its_table_is_left_out_and_one_line_says_so(tmp_path, capl
     with caplog.at_level(logging.INFO):
         assert recipe.noise_clips(arguments(tmp_path / "corpus")) is None
     assert [record.message for record in caplog.records] == [
-        f"no noise clips at {tmp_path / 'noise_esc10'}: the table of noise is left out"
+        f"no noise clips in {tmp_path / 'noise_esc10'}; the noise table is skipped"
     ]
 
 
@@ -122,7 +122,7 @@ def test_ablation_runs_from_audio_to_a_table_with_noise(small_corpus, tmp_path, 
     monkeypatch.setattr(ablation, "SEARCHES", (SearchSettings(lm_scale=5.0, beam=25.0),))
     monkeypatch.setattr(ablation, "N_FOLDS", 2)
     command = ["ablation", "--corpus-dir", str(small_corpus), "--work-dir", str(tmp_path / "run"), "--jobs", "1"]
-    names = ["heard at 10 dB: base", "heard at 10 dB: noise copies"]
+    names = ["tested at 10 dB: base", "tested at 10 dB: noise copies"]
     monkeypatch.setattr(sys, "argv", [*command, "--rows", names[1]])
     ablation.main()
     records = json.loads((tmp_path / "run" / "ablation.json").read_text())

@@ -107,14 +107,14 @@ def test_a_hybrid_of_another_classifier_is_refused_with_all_that_can_be_done(mod
     acoustic.classifier = GaussianNB()
     other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     with pytest.raises(
-        ConfigError, match=r"'kernel-logistic'; or .* \(gmm\.safetensors\).*--adapt fmllr or vtln"
+        ConfigError, match=r"'kernel-logistic', or .* \(gmm\.safetensors\).*--adapt fmllr or vtln"
     ) as texts:
         recognize_adapted(other, strangers, graph)
     assert "a hybrid of GaussianNB cannot be adapted" in str(texts.value)
 
 
 def test_mixtures_are_refused(toy_run, graph, strangers):
-    with pytest.raises(ConfigError, match="adapt by fMLLR"):
+    with pytest.raises(ConfigError, match="Use fMLLR"):
         recognize_adapted(load_model(toy_run / "gmm.safetensors"), strangers, graph)
 
 
@@ -135,5 +135,5 @@ def test_another_kernel_is_refused(model, graph, strangers):
     acoustic.classifier = copy.copy(acoustic.classifier)
     acoustic.classifier.kernel_ = LinearKernel()
     other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
-    with pytest.raises(ConfigError, match="not LinearKernel"):
+    with pytest.raises(ConfigError, match="LinearKernel"):
         recognize_adapted(other, strangers, graph)

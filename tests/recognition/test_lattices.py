@@ -102,10 +102,10 @@ def test_rescoring_with_a_grammar_that_has_none_of_the_sentences_keeps_the_words
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--lattice-beam", "10"], "says nothing where no lattices are made"),
-        (["--confidence", "--lattice-beam", "0"], "must be above 0"),
-        (["--n-best", "1000000"], "must be from 0 to 100000"),
-        (["--rescore", "nowhere.arpa"], "--rescore: there is no file"),
+        (["--lattice-beam", "10"], "only used with lattices"),
+        (["--confidence", "--lattice-beam", "0"], "Expected a number above 0"),
+        (["--n-best", "1000000"], "Expected 0 to 100000"),
+        (["--rescore", "nowhere.arpa"], "--rescore"),
         (["--format", "htk"], "'htk' is not one of"),
     ],
 )
@@ -132,7 +132,7 @@ def test_the_recognizer_gives_confidences_where_asked_and_lattices(toy_model, to
     assert list(sure.recognize_all(audio, jobs=2)) == results
     assert [one.text for one in sure.with_settings(beam=150.0).recognize_all(audio, speakers="a")]
     assert sure.with_grammar("one").recognize(audio[0]).words[0].confidence is not None
-    with pytest.raises(ConfigError, match="lattice beam"):
+    with pytest.raises(ConfigError, match="lattice_beam="):
         plain.lattice(audio[0], beam=0.0)
 
 
@@ -165,7 +165,7 @@ def test_a_fit_finds_the_curve_that_words_were_drawn_from():
     assert fit_confidence(LabelledWords([few] * 5, right[:20])) is None
     alike = ConfidenceFeatures(words.posteriors, np.zeros(4000), np.ones(4000))
     assert fit_confidence(LabelledWords([alike] * 5, right)).fit == 0.0
-    for spread in (1e-6, 0.02):  # fits that tell everything, and hardly differ
+    for spread in (1e-6, 0.02):  # fits that separate the words completely and hardly differ
         texts = ConfidenceFeatures(words.posteriors, np.where(right, spread, -spread) - 500.0, words.frames)
         assert (fit_confidence(LabelledWords([texts] * 5, right)).fit > 0) == (spread > 0.01)
 

@@ -19,9 +19,9 @@ def test_sentences_left_out_for_their_letter_case_are_counted_and_named(
     with caplog.at_level(logging.WARNING):
         assert chosen_grammar(model, model.lexicon, path).words == ("NO", "SEVEN", "TWO")
     (line,) = caplog.messages
-    assert "2 of 4 sentences cannot be said and are left out: 'seven one', 'NO UP'" in line
+    assert "2 of 4 sentences left out, because not all of their words can be recognized: 'seven one', 'NO UP'" in line
     assert "no pronunciation for UP, one, seven" in line
-    assert "letter case counts, and the model's lexicon has one as ONE, seven as SEVEN" in line
+    assert "letter case matters, and the model's lexicon has one as ONE, seven as SEVEN" in line
 
 
 def test_of_many_words_that_the_lexicon_lacks_the_first_are_named_and_all_counted(
@@ -39,6 +39,6 @@ def test_transcripts_in_another_letter_case_than_the_lexicon_are_told_so(toy_mod
     lexicon = tmp_path / "lower.txt"
     pairs = (line.split(maxsplit=1) for line in (toy_corpus / "lexicon.txt").read_text().splitlines())
     lexicon.write_text("".join(f"{word.lower()} {phones}\n" for word, phones in pairs))
-    texts = r"no pronunciation for .*ONE.*; letter case counts, and \S*lower\.txt has .*ONE as one"
+    texts = r"no pronunciation for .*ONE.*; letter case matters, and \S*lower\.txt has .*ONE as one"
     with pytest.raises(CorpusError, match=texts):
         align(toy_model, toy_corpus / "test", tmp_path / "out", lexicon=lexicon)

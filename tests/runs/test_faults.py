@@ -100,7 +100,7 @@ def test_partly_damaged_corpus_is_finished(asr: Asr, toy_corpus: Path, toy_model
         "decode", "--model", toy_model, "--data", data, "--root", toy_corpus, "--out", tmp_path / "out"
     )
     assert status == 0
-    assert f"asr: {len(names) - 1} of {len(names)} utterances done; not done: 1 truncated; see " in err
+    assert f"asr: {len(names) - 1} of {len(names)} utterances done; left out: 1 truncated; see " in err
     header, row = (tmp_path / "out" / "failed.tsv").read_text().splitlines()
     assert header == "utterance\tcode\treason"
     assert row.startswith(f"{names[3]}\ttruncated\t")

@@ -51,7 +51,7 @@ def terminal(monkeypatch):
     monkeypatch.setattr(module, "_on_terminal", lambda: True)
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")  # a dumb one shows none
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal shows no bar
     monkeypatch.setenv("COLUMNS", "100")
 
 

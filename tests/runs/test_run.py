@@ -127,7 +127,7 @@ def test_a_changed_input_is_told_by_the_file_that_changed(tmp_path):
         path.write_text("a\nb\n")
     open_run(tmp_path / "run", files=files).close()
     files["text"].write_text("a\nc\n")
-    open_run(tmp_path / "run", files=files).close()  # the input has not changed, whatever the file looks like
+    open_run(tmp_path / "run", files=files).close()  # the input has not changed, only the file
 
     def texts(digest: str) -> str:
         with pytest.raises(RunError) as caught:
@@ -309,7 +309,7 @@ def test_a_checkpoint_outlives_the_process_but_not_its_stage(tmp_path):
 def test_a_checkpoint_of_a_stage_that_is_whole_is_removed(tmp_path):
     with open_run(tmp_path) as run:
         run.stage("hybrid", write_one)
-        run.checkpoint("hybrid").mkdir()  # as a kill between the stage's renaming and this removal leaves it
+        run.checkpoint("hybrid").mkdir()  # as after a kill between the renaming of the stage and this removal
     open_run(tmp_path).close()
     assert not run.checkpoint("hybrid").exists()
 

@@ -114,9 +114,9 @@ def test_systems_scored_on_different_references_are_not_compared():
 def test_few_utterances_give_no_interval():
     five, four = ({str(n): ["ONE"] if n < words else [] for n in range(9)} for words in (5, 4))
     assert over_utterances(score_utterances(five, five)) == "[0.00, 0.00] at 95 %"
-    texts = "[no interval: utterances with words are 4, and 5 or more are needed]"
+    texts = "[no interval: 4 utterances with words, at least 5 needed]"
     assert over_utterances(score_utterances(four, four)) == texts
-    assert "words are 0" in over_utterances(score_utterances({"a": []}, {}))
+    assert "0 utterances with words" in over_utterances(score_utterances({"a": []}, {}))
     assert "no words" in over_speakers(score_utterances({"a": []}, {}))
 
 

@@ -38,7 +38,7 @@ def test_a_word_in_parentheses_does_not_make_a_kaldi_file_trn(write):
 def test_a_trn_file_with_one_bad_line_is_refused_with_its_line(write):
     with pytest.raises(CorpusError, match=r"text:2: 'TWO u2' does not end in"):
         read_transcripts(write("ONE (u1)\nTWO u2\nTHREE (u3)\n"))
-    with pytest.raises(CorpusError, match=r"text:2: .*must end in"):
+    with pytest.raises(CorpusError, match=r"text:2: .*does not end in"):
         read_transcripts(write("ONE (u1)\nTWO u2\n"), format="trn")
 
 
@@ -50,7 +50,7 @@ def test_alternatives_of_a_trn_file_are_refused(write):
 def test_a_master_label_file_is_recognized_by_its_first_line(write):
     path = write('#!MLF!#\n"*/u1.lab"\n0 3000000 ONE -12.5\n"2"\n.\n"*/u2.rec"\n.\n')
     assert read_transcripts(path) == read_transcripts(path, format="mlf") == {"u1": ("ONE", "2"), "u2": ()}
-    with pytest.raises(CorpusError, match=r"text:2: the labels of 'u1' are not ended"):
+    with pytest.raises(CorpusError, match="text:2: the labels of 'u1' do not end"):
         read_transcripts(write('#!MLF!#\n"*/u1.lab"\nONE\n'))
 
 
@@ -75,12 +75,12 @@ def test_a_master_label_file_is_recognized_by_its_first_line(write):
         ('<?xml version="1.0"?>\n', "an XML file"),
         ("VERSION=1.0\nUTTERANCE=u1\n", "a lattice"),
         ("utterance\tstart\tend\twords\nu1\t0.1\t0.2\tONE:1\n", "confusion networks"),
-        ("utterance\trank\tscore\tacoustic\tgrammar\twords\n", "a list of the best sentences"),
-        ("utterance\tcode\treason\n", "a list of utterances left out"),
+        ("utterance\trank\tscore\tacoustic\tgrammar\twords\n", "an n-best list"),
+        ("utterance\tcode\treason\n", "a list of failed utterances"),
     ],
 )
 def test_other_results_of_a_recognition_are_no_transcripts(write, content, what):
-    with pytest.raises(CorpusError, match=rf"text:[12]: .* is of {what}.*; a transcript is needed.*hyp\.txt") as found:
+    with pytest.raises(CorpusError, match=rf"text:[12]: .* is of {what}.*hyp\.txt") as found:
         read_transcripts(write(content))
     assert repr(content.removeprefix(";; a comment\n").split("\n")[0])[1:-1] in str(found.value)
 
@@ -93,7 +93,7 @@ def test_transcripts_of_digits_are_no_ctm_file(write):
 
 
 def test_a_repeated_utterance_is_refused_with_both_lines(write):
-    with pytest.raises(CorpusError, match=r"text:3: utterance 'u1' was already given on line 1"):
+    with pytest.raises(CorpusError, match="text:3: utterance 'u1' appears twice, first on line 1"):
         read_transcripts(write("u1 ONE\nu2 TWO\nu1 THREE\n"))
 
 

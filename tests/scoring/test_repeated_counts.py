@@ -14,4 +14,4 @@ def test_counts_are_those_of_an_alignment_each() -> None:
         errors, imbalance = counts.errors(hypotheses)
         assert errors.tolist() == [each.errors for each in expected]
         assert imbalance.tolist() == [each.insertions - each.deletions for each in expected]
-    assert len(counts.known) == 5  # one hypothesis came twice
+    assert len(counts.known) == 5  # one hypothesis appears twice

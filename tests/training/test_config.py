@@ -65,8 +65,8 @@ def test_a_setting_that_both_front_ends_share_is_complained_of_once(path: Path) 
     with pytest.raises(ConfigError) as caught:
         load_config(path)
     assert str(caught.value) == (
-        f"{path}: features.sample_rate: must be a whole number, not 'high' (text); "
-        "features.n_filter is no setting; did you mean features.n_filters?"
+        f"{path}: features.sample_rate: must be a whole number, not 'high' (text); features.n_filter is not a "
+        "setting. Did you mean features.n_filters?"
     )
 
 
@@ -96,7 +96,7 @@ def test_all_faults_that_can_be_seen_together_are_told_together(path: Path) -> N
         "hybrid_features.context", "ngram_order", "seed", "tied_gmm.transform",
     ]  # fmt: skip
     sound = caught.value.sound
-    assert sound == load_config({"speakers": {"maps": "vtln"}})  # with nothing of what is at fault
+    assert sound == load_config({"speakers": {"maps": "vtln"}})  # without the invalid settings
 
 
 def test_faulty_table_hides_faults_that_depend_on_it(path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_fault_of_the_hybrid_s_features_alone_is_complained_of_there(path: Pat
 
 
 def test_a_directory_or_binary_file_is_no_settings(tmp_path: Path, path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read: it is no file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         load_config(tmp_path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="UTF-16"):
@@ -140,13 +140,13 @@ def test_a_directory_or_binary_file_is_no_settings(tmp_path: Path, path: Path) -
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("[gmm]\nmixture = [1]\n", "gmm.mixture is no setting; did you mean gmm.mixtures?"),
-        ("[hybrid]\nrealignement = 1\n", "did you mean hybrid.realignments?"),
-        ("held_out = 0.1\n", "held_out is no setting; did you mean tuning.held_out?"),
-        ("[hybrid]\nnoise = {directory = 'x', snrdb = [3.0]}\n", "did you mean hybrid.noise.snr_db?"),
-        ("sed = 3\n", "did you mean seed?"),
-        ("clasifier = 'orols'\n", "clasifier is no setting; did you mean hybrid.classifier?"),
-        ("[tuning]\nclasifier = 'orols'\n", "did you mean hybrid.classifier?"),
+        ("[gmm]\nmixture = [1]\n", "gmm.mixture is not a setting. Did you mean gmm.mixtures?"),
+        ("[hybrid]\nrealignement = 1\n", "Did you mean hybrid.realignments?"),
+        ("held_out = 0.1\n", "held_out is not a setting. Did you mean tuning.held_out?"),
+        ("[hybrid]\nnoise = {directory = 'x', snrdb = [3.0]}\n", "Did you mean hybrid.noise.snr_db?"),
+        ("sed = 3\n", "Did you mean seed?"),
+        ("clasifier = 'orols'\n", "clasifier is not a setting. Did you mean hybrid.classifier?"),
+        ("[tuning]\nclasifier = 'orols'\n", "Did you mean hybrid.classifier?"),
     ],
 )
 def test_a_name_that_is_no_setting_comes_with_the_one_that_was_meant(path: Path, text: str, meant: str) -> None:
@@ -158,7 +158,7 @@ def test_a_name_that_is_no_setting_comes_with_the_one_that_was_meant(path: Path,
 
 def test_a_name_unlike_any_setting_comes_with_none(path: Path) -> None:
     path.write_text("colour = 3\n")
-    with pytest.raises(ConfigError, match=r"colour is no setting$"):
+    with pytest.raises(ConfigError, match=r"colour is not a setting$"):
         load_config(path)
 
 
@@ -167,10 +167,10 @@ TIED_STATES = (
     "much speech there is"
 )
 WORDED = {
-    "seed: must be a whole number, not '1' (text); write it without quotes": "seed = '1'",
+    "seed: must be a whole number, not '1' (text). Write it without quotes": "seed = '1'",
     "seed: must be a whole number, not 'one' (text)": "seed = 'one'",
-    "seed: must be a whole number, not 1.0 (a number with a point); write 1": "seed = 1.0",
-    "seed: must be a whole number, not true (a truth value)": "seed = true",
+    "seed: must be a whole number, not 1.0 (a number with a decimal point). Write 1": "seed = 1.0",
+    "seed: must be a whole number, not true (a boolean)": "seed = true",
     "seed: must be a whole number, not a table": "seed = {}",
     "seed: must be at least 0, not -1": "seed = -1",
     "tuning.held_out: must be less than 1, not 1.5": "[tuning]\nheld_out = 1.5",
@@ -178,22 +178,23 @@ WORDED = {
     f"{TIED_STATES}, not 100001": "tied_states = 100001",
     "gmm_search.beam: must be greater than 0, not 0": "[gmm_search]\nbeam = 0",
     "gmm_search.beam: must be a finite number, not nan": "[gmm_search]\nbeam = nan",
-    "tuning.held_out: must be a number, not '0.2' (text); write it without quotes": "[tuning]\nheld_out = '0.2'",
+    "tuning.held_out: must be a number, not '0.2' (text). Write it without quotes": "[tuning]\nheld_out = '0.2'",
     "tuning.tune_beam: must be true or false, not 1 (a whole number)": "[tuning]\ntune_beam = 1",
-    "tuning.tune_beam: must be true or false, not 'true' (text); write it without quotes": "tuning.tune_beam = 'true'",
-    "gmm.mixtures: must be a list in square brackets, not 4 (a whole number); write [4]": "[gmm]\nmixtures = 4",
-    "gmm.mixtures.1: must be a whole number, not '2' (text); write it without quotes": "[gmm]\nmixtures = [1, '2']",
+    "tuning.tune_beam: must be true or false, not 'true' (text). Write it without quotes": "tuning.tune_beam = 'true'",
+    "gmm.mixtures: must be a list in square brackets, not 4 (a whole number). Write [4]": "[gmm]\nmixtures = 4",
+    "gmm.mixtures.1: must be a whole number, not '2' (text). Write it without quotes": "[gmm]\nmixtures = [1, '2']",
     "gmm.mixtures: must have at least 1 entry, not []": "[gmm]\nmixtures = []",
     "gmm: must be a table of settings, not [1] (a list)": "gmm = [1]",
     "lexicon.stress: must be 'auto', 'strip' or 'keep', not 'no'": "[lexicon]\nstress = 'no'",
-    "hybrid.vtlp_warps: must be a list in square brackets or 'auto', not 1.1 (a number with a point); write [1.1]": (
-        "[hybrid]\nvtlp_warps = 1.1"
-    ),
+    (
+        "hybrid.vtlp_warps: must be a list in square brackets or 'auto', not 1.1 (a number with a decimal point). "
+        "Write [1.1]"
+    ): ("[hybrid]\nvtlp_warps = 1.1"),
     "hybrid.max_frames: must be a whole number or 'auto', not 'all' (text)": "[hybrid]\nmax_frames = 'all'",
     "hybrid.vtlp_warps.0: must be at least 0.5, not 0.1": "[hybrid]\nvtlp_warps = [0.1]",
     "hybrid.classifier: must be text, not 3 (a whole number)": "[hybrid]\nclassifier = 3",
     "hybrid.noise.directory is missing": "[hybrid]\nnoise = {}",
-    "gmm.colour is no setting": "[gmm]\ncolour = 3",
+    "gmm.colour is not a setting": "[gmm]\ncolour = 3",
 }
 
 

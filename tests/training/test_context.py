@@ -54,7 +54,7 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     assert errors <= 2
     text, graph = list(recognizer.tree()), list(recognizer.tree("dot"))
     states = {model.hmm.topology.state_name(state) for state in range(3, 33)}
-    assert text[0].endswith("of 18 trees ask questions; 33 states, those of silence among them")
+    assert text[0].endswith("of 18 trees have questions; 33 states, including silence")
     assert {line.split(": ")[-1].strip() for line in text} >= states
     assert sum("->" in line for line in graph) == 18 + 2 * (30 - 18)
     assert (graph[0], graph[-1]) == ("digraph states {", "}")
@@ -67,7 +67,7 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     arrays, metadata = load_arrays(hybrid.path)
     arrays["tying.node_yes"] = arrays["tying.node_yes"][::-1].copy()
     save_arrays(tmp_path / "spoilt.safetensors", arrays, metadata)
-    with pytest.raises(ModelFormatError, match="do not form a tree"):
+    with pytest.raises(ModelFormatError, match="not a tree"):
         load_model(tmp_path / "spoilt.safetensors")
 
 
@@ -80,9 +80,9 @@ def test_half_an_hour_of_speech_has_context_by_default(toy_recipe, monkeypatch, 
         return with_context(replace(training_context, config=config), dataset).config
 
     assert chosen().context == 1
-    assert chosen(tied_states=30).context == 3  # nobody sets it for states without context
+    assert chosen(tied_states=30).context == 3  # is not set for states without context
     monkeypatch.setattr(aligner_stages, "SECONDS_FOR_CONTEXT", dataset.seconds)
-    assert chosen().context == 1  # for want of frames
+    assert chosen().context == 1  # because there are too few frames
     monkeypatch.setattr(context_trees, "FRAMES_A_STATE", 1)
     caplog.set_level("INFO")
     assert chosen().context == 3

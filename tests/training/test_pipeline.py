@@ -33,7 +33,7 @@ def test_mixtures_can_be_used_before_the_search_is_tuned(tmp_path, monkeypatch, 
     assert Recognizer.load(path).recognize(next((corpus / "audio" / "test").glob("*.wav"))).text
     assert not (tmp_path / "run" / "model.safetensors").exists()
     assert "gmm.safetensors (mixtures), which can be used already and is written again when its search" in caplog.text
-    with monkeypatch.context() as patch:  # again: what may be tuned already stays
+    with monkeypatch.context() as patch:  # again: results that tuning may change stay the same
         patch.setattr(pipeline, "_tune", interrupted)
         path.write_bytes(b"tuned")
         with pytest.raises(KeyboardInterrupt):

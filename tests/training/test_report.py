@@ -68,8 +68,8 @@ def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, cap
 
 def test_page_tells_of_alignment_and_suspects(tmp_path, caplog):
     _, _, page = reported(tmp_path, caplog, [system("mixtures", "gmm", 1), system("hybrid", "other", 1)])
-    assert "Of the alignment: silence has only 10 % of the frames, but 40 % sound like a pause" in page.words
-    assert "98 % of those of other utterances fit worse." in page.words
+    assert "only 10 % of the frames are aligned to silence, but 40 % sound like a pause" in page.words
+    assert "better than 98 % of the transcripts of other utterances." in page.words
     assert "Out of the ordinary" in page.words
     assert "utterance b -7.00 fits <ill> NO NO" in page.words
     assert "stage gmm – fell" in page.words

@@ -78,7 +78,7 @@ def test_mapped_mixtures_and_hybrid_recognize_in_passes(tmp_path, toy_recipe, mo
         assert (tmp_path / "again").read_bytes() == trained.path.read_bytes()
     turned = mixtures.largest.load().speakers.front_end
     assert (turned.lda_ is not None) == (context == 3)
-    again = train_aligner(training_context, "gmm", dataset)  # from stages that are whole
+    again = train_aligner(training_context, "gmm", dataset)  # from complete stages
     assert again.largest.path == mixtures.largest.path
     adapted = recognize_adapted(model, test.static, graph, settings=AdaptationSettings(sharpness=(0.1,), iterations=2))
     assert score_utterances(test.references, adapted.hypotheses).errors <= 3
@@ -97,7 +97,7 @@ def test_mapped_mixtures_and_hybrid_recognize_in_passes(tmp_path, toy_recipe, mo
         mine = states[test.static.rows(test.static.ids[0])]
         np.testing.assert_array_equal(written[test.static.ids[0]], mine)
     texts = recognizer.info()["speakers"]
-    assert (texts["maps"], texts["directions of the learnt prior"]) == ("fmllr", 11 if fewest_speakers == 4 else 0)
+    assert (texts["maps"], texts["directions of the learned prior"]) == ("fmllr", 11 if fewest_speakers == 4 else 0)
 
     def stop(audio, rule):
         raise ConfigError(f"speakers by {rule}")

@@ -14,7 +14,7 @@ def clean_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("clean"), n_speakers=3, n_utterances=9, n_test_speakers=2, n_test_utterances=4
     )
     (folder / "settings.toml").write_text("features = {sample_rate = 8000}\n")
-    # Sorted, as Kaldi wants lists: speakers first.
+    # Sorted as Kaldi requires: speakers first.
     for path in folder.glob("t*/*"):
         path.write_text("".join(sorted(path.read_text().splitlines(keepends=True))))
     return folder

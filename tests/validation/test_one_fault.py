@@ -131,7 +131,7 @@ TRANSCRIPTS: dict[str, Spoil] = {
     "error unknown-word train/text:6: punctuation is not a word": lambda c: c.append_word(6, "\u2014"),
     "error unknown-word train/text:6: no part of it, and": lambda c: c.append_word(6, "One."),
     "error unknown-word train/text:1: in another one ('": in_lower_case,
-    "error too-short train/text:6: 9 frames are fewer": lambda c: c.record(6, c.samples(6)[:900]),
+    "error too-short train/text:6: 9 frames": lambda c: c.record(6, c.samples(6)[:900]),
     "error too-short train/wav.scp:6: shorter than one frame": lambda c: c.record(6, c.samples(6)[3000:3100]),
     "warning fast-speech train/text:6: 9 a second": lambda c: [
         c.settings("states_per_phone = 1"),
@@ -198,7 +198,7 @@ SPEAKERS: dict[str, Spoil] = {
 }
 
 SETTINGS: dict[str, Spoil] = {
-    "error settings settings.toml:4: is no setting": lambda c: c.settings("", "[hybrid]", "realignement = 1"),
+    "error settings settings.toml:4: is not a setting": lambda c: c.settings("", "[hybrid]", "realignement = 1"),
     "error settings settings.toml:2: TOML": lambda c: c.settings("seed: 1"),
     "error settings settings.toml:2: n_cepstra": lambda c: c.settings("hybrid_features = {n_cepstra = 10}"),
     "error classifier settings.toml:4: 'forest'": lambda c: c.settings("", "[hybrid]", 'classifier = "forest"'),

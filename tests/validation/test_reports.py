@@ -94,7 +94,7 @@ def test_every_fault_of_the_settings_is_a_finding_with_its_line(clean: Corpus) -
         ("noise", "settings.toml", 6),
     ]  # fmt: skip
     clean.set_line("settings.toml", 1, "features = {sample_rate = 8000, low_hz = -1.0}")
-    assert codes(clean.validate()) == [  # what depends on the features has to wait
+    assert codes(clean.validate()) == [  # settings that depend on the features are checked later
         ("settings", "settings.toml", 1), ("settings", "settings.toml", 2), ("classifier", "settings.toml", 4),
         ("settings", "settings.toml", 5), ("settings", "settings.toml", 8), ("settings", "settings.toml", 9),
         ("settings", "settings.toml", 11),
@@ -105,7 +105,7 @@ def test_a_setting_under_its_old_and_its_new_name_hides_no_other_fault(clean: Co
     table = ["[features]", 'normalise = "speaker"', 'normalize = "corpus"', "n_filters = -2", "bogus = 3"]
     clean.write("settings.toml", [*table, "[hybrid]", "mixturs = 3"])
     found = [(finding.line, finding.message) for finding in clean.validate().findings if finding.code == "settings"]
-    assert found[0] == (2, "features: normalise is the old name of normalize; give one of them")
+    assert found[0] == (2, "features: normalise is the old name of normalize. Use only one of them")
     assert [line for line, _ in found] == [2, 4, 5, 7]
 
 
@@ -352,7 +352,7 @@ def test_shared_remedy_is_told_once_and_settings_come_last(clean: Corpus) -> Non
     assert lines[4].startswith(f"{text}:1: ") and "in the lexicon as TWO" in lines[4]
     assert lines[5].startswith(f"{text}:3: ") and "in the lexicon as ONE" in lines[5]
     assert lines[6].startswith(f"{clean.folder}/settings.toml:2: error: seed: ")
-    assert report.findings[0].code == "settings"  # in the order of files all the same
+    assert report.findings[0].code == "settings"  # in the order of files too
 
 
 def test_the_sentence_that_ends_a_training_repeats_no_remedy_either(clean: Corpus) -> None:

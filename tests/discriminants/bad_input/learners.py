@@ -95,7 +95,7 @@ KERNEL_LEARNERS: dict[str, Any] = {
 }
 LEARNERS: dict[str, Any] = {
     **KERNEL_LEARNERS,
-    "Bayesian LSSVM": BayesianLSSVMClassifier(),  # which takes no precomputed kernel
+    "Bayesian LSSVM": BayesianLSSVMClassifier(),  # does not support precomputed kernels
     "Bayesian LSSVM, moderated": BayesianLSSVMClassifier(tune_width=False, posterior="moderated"),
     "Bayesian LSSVM regression, tuned": BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
     "Bayesian LSSVM regression, its noise": HeteroscedasticLSSVMRegressor(tune_width=False, max_rounds=2),
@@ -103,7 +103,7 @@ LEARNERS: dict[str, Any] = {
     "pairs": PairwiseClassifier(NPDClassifier(12)),
     "pairs, coupled": PairwiseClassifier(KFDClassifier(), "coupling"),
 }
-# Learners that hold samples out and want two of every class for it.
+# Learners that hold out samples and need two of every class for this.
 HOLDING_OUT = ["OROLS, evidence, CV", "KSOD", "KSOD, folds"]
 CLASSIFIERS = [name for name, learner in LEARNERS.items() if is_classifier(learner)]
 REGRESSORS = [name for name in LEARNERS if name not in CLASSIFIERS]

@@ -95,8 +95,8 @@ CASES = [
 ]
 REFUSED = {
     "density": ("times 1e-110", "times 1e-150"),  # whose density is beyond float64
-    "LSSVM, pairs": ("outlier",),  # beside which the samples of a pair are all equal
-    "LSSVM regression, linear": ("offset 1e8", "times 1e100", "times 1e150"),  # of which the kernel keeps nothing
+    "LSSVM, pairs": ("outlier",),  # compared with it, the samples of a pair are all equal
+    "LSSVM regression, linear": ("offset 1e8", "times 1e100", "times 1e150"),  # the kernel loses all information
 }
 """Data that have no finite result; others are refused only for a penalty."""
 

@@ -139,7 +139,7 @@ def test_the_scale_of_float32_samples_does_not_matter(name: str, size: float, da
     expected, found = fitted(name, X, y).predict(X), fitted(name, scaled, y).predict(scaled)
     assert found.dtype == expected.dtype
     if name in CLASSIFIERS:
-        assert (found == expected).mean() > 0.95  # ties between candidates are broken by rounding
+        assert (found == expected).mean() > 0.95  # rounding breaks ties between candidates
     else:
         np.testing.assert_allclose(found, expected, atol=0.05)
 
@@ -179,7 +179,7 @@ def test_a_constant_feature_changes_nothing(name: str, data: Data) -> None:
 def test_repeated_rows_give_a_model_of_the_distinct_ones(name: str, data: Data) -> None:
     points, labels = data[0][:10], targets(name, data)[:10]
     X, y = points.repeat(4, axis=0), labels.repeat(4)
-    y[0] = y[-1]  # one row speaks against its copies
+    y[0] = y[-1]  # one row contradicts its copies
     learner = fitted(name, X, y)
     check_sound(learner, X)
     if not name.startswith(("KFD", "KSOD", "robust", "LSSVM", "weighted", "Bayesian")):  # which are dense

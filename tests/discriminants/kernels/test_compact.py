@@ -98,7 +98,7 @@ def test_truncation_alone_is_indefinite_and_the_taper_mends_it() -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_the_taper_alone_is_positive_definite_in_as_many_dimensions(d: int) -> None:
-    # A cutoff far below the width leaves the taper, and points about a cutoff apart are where it would fail first.
+    # A cutoff far below the width leaves only the taper, which would fail first for points about a cutoff apart.
     X = np.random.default_rng(d).uniform(0, 3e-3, size=(250, d))
     K = CompactGaussianKernel(1.0, 1e-3 * math.sqrt(d))(X, X)
     assert 0.01 < np.count_nonzero(K) / K.size < 0.9

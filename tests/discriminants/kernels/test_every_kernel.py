@@ -123,7 +123,7 @@ class TestEveryKernel:
         for dtype in (np.float32, np.float64):
             K = case.kernel.columns(X[:7], dtype).block(X.astype(np.float64 if dtype == np.float32 else np.float32))
             assert K.dtype == dtype
-            # The function answers in the float type of what it is given.
+            # The function returns the float type of its input.
             accuracy = np.float32 if name == "function" else dtype
             assert_close(K, naive(case, X, X[:7]), accuracy, times=20 if "narrow" in name else 2)
 
@@ -233,7 +233,7 @@ def test_clusters_a_long_way_apart_lose_nothing(name: str, dtype: type, gap: flo
     assert_close(case.kernel(X, X), naive(case, X, X), dtype, times=200 if loose else 2)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "function"])  # which answers for itself
+@pytest.mark.parametrize("name", [name for name in CASES if name != "function"])  # which is checked separately
 @pytest.mark.parametrize(("dtype", "size"), [(np.float32, 1e20), (np.float64, 1e155), (np.float64, 1e300)])
 def test_huge_points_give_the_right_value_or_an_error_never_nan(name: str, dtype: type, size: float) -> None:
     case = CASES[name]

@@ -114,7 +114,7 @@ WRONG_ADDRESSES = [
 def test_cluster_no_address_raises_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from dask import distributed
 
-    monkeypatch.setattr(distributed, "Client", None)  # a client that was made waits, and again when it is collected
+    monkeypatch.setattr(distributed, "Client", None)  # a client waits when it is created and when it is collected
     with pytest.raises(ConnectionError, match="tcp://HOST:PORT") as raised:
         ClusterWorkers(address)
     assert address in str(raised.value)

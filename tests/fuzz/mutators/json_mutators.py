@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.fuzz.mutators.text_mutators import spoil_text
 
-_DEEP = "\ue000deep"  # stands for arrays inside arrays, which no writer writes
+_DEEP = "\ue000deep"  # replaces arrays inside arrays, which no writer writes
 _DEPTH = 50_000
 
 VALUES: tuple[Any, ...] = (

@@ -14,7 +14,7 @@ _NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _WORD = re.compile(rb"[^\s]+")
 _GAP = re.compile(rb"\s+")
 _GZIP = b"\x1f\x8b"
-_MAX_UNPACKED = 4 << 20  # bytes: a spoilt file may unpack to gigabytes
+_MAX_UNPACKED = 4 << 20  # bytes: a corrupt file may unpack to gigabytes
 
 
 def spoil_text(random: Random, content: bytes, others: Sequence[bytes]) -> bytes:

@@ -45,7 +45,7 @@ def check_combination(network: list[Bin]) -> None:
 def _confusions(path: Path) -> None:
     networks = check_mark((path,), lambda: read_confusions(path))
     for network in networks.values():
-        # As a vote leaves it: what wins stands first.
+        # In the order of a vote: the winner first.
         check_combination(voted(aligned([network]), [1.0]))
     again = path.with_name("again.tsv")
     write_confusions(again, networks)

@@ -48,7 +48,7 @@ from tests.fuzz.valid_models import (
 )
 
 MODEL = (spoil_model, spoil_model, spoil_model, spoil_bytes, spoil_fields)
-_WIDEST = 10_000  # columns up to which frames are offered to an estimator that asks for them
+_WIDEST = 10_000  # maximum number of columns of frames for estimators that need frames
 
 
 def use_model(path: Path) -> None:
@@ -138,7 +138,7 @@ def use_estimator(path: Path) -> None:
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        return  # what was not trained may be stored too, and says so itself
+        return  # untrained models can be stored too, and report it
     width = getattr(estimator, "n_features_in_", 3)
     width = width if isinstance(width, int | np.integer) and 0 < width <= _WIDEST else 3
     X = np.random.default_rng(2).normal(size=(5, width)).astype(np.float32)

@@ -33,12 +33,12 @@ from tests.fuzz.outcome import Unsound
 from tests.fuzz.reader import reader
 from tests.fuzz.valid_models import LEXICON, mixtures
 
-_FAST: dict[str, dict[str, Any]] = {  # what makes one reading take milliseconds, in place of the defaults
+_FAST: dict[str, dict[str, Any]] = {  # settings that make a reading take milliseconds, instead of the defaults
     "features": {"sample_rate": 8000, "n_filters": 10, "n_cepstra": 4, "high_hz": 3800.0},
     "hybrid_features": {"context": 1, "lda_dimension": 5},
     "hybrid": {"vtlp_warps": [0.9, 1.1], "speed_perturb": [0.9], "mixtures": 2},
 }
-_WIDEST_LDA = 1000  # columns whose LDA takes a second at most
+_WIDEST_LDA = 1000  # maximum number of columns, so that LDA takes at most a second
 _SENTENCES = (("ONE", "TWO"), ("TWO", "TWO", "ONE"), ("ONE",))
 
 
@@ -107,13 +107,13 @@ def use_settings(path: Path) -> None:
     config = load_config(path)
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
-    json.dumps(config.model_dump(mode="json"), allow_nan=False)  # as the record of a run holds it
+    json.dumps(config.model_dump(mode="json"), allow_nan=False)  # as in the record of a run
     random = np.random.default_rng(config.seed)
     check_random_state(config.seed)
     signal = (1000 * random.standard_normal(config.features.sample_rate // 3)).astype(np.float32)
     static = mfcc(signal, config.features)
     if not len(static):
-        return  # windows longer than what there is: an error of the audio, not of the settings
+        return  # windows longer than the audio: an error of the audio, not of the settings
     table = FrameTable.from_utterances(["u"], ["s"], [static])
     _use_copies(config, signal, table)
     topology = Topology(("AH", "UW"), config.states_per_phone)
@@ -142,7 +142,7 @@ def _use_copies(config: TrainingConfig, signal: np.ndarray, table: FrameTable) -
         for level in config.hybrid.noise.snr_db:
             if not np.isfinite(mix_noise(signal, signal[::-1], level)).all():
                 raise Unsound(f"a noisy copy that is not finite: {level} dB")
-        with suppress(AsrError):  # there is none
+        with suppress(AsrError):  # the folder is missing
             read_noise(config.hybrid.noise.directory)
 
 
@@ -151,7 +151,7 @@ def _use_front_ends(config: TrainingConfig, table: FrameTable) -> None:
     for features in (config.features, config.hybrid_features):
         width = table.n_features * (features.delta_order + 1) * (2 * features.context + 1)
         if width > _WIDEST_LDA:
-            features = features.model_copy(update={"lda_dimension": None})  # as slow as was asked for
+            features = features.model_copy(update={"lda_dimension": None})  # as slow as requested
         frames = FrontEnd(features).fit(table, labels).transform(table).frames
         if not np.isfinite(frames).all():
             raise Unsound(f"frames that are not finite: {features.normalize}, {features.context}")

@@ -63,7 +63,7 @@ SENTENCES = b"<SENTENCE> = <WHO> IS HERE | SHOW [ME] <WHO>\n<WHO> = ONE | TWO # 
 
 LEXICON = Lexicon({"ONE": (("W", "AH", "N"),), "TWO": (("S", "UW"),), "NO": (("N", "UW"), ("N", "AH"))})
 TOPOLOGY = Topology(LEXICON.phones)
-_FEW = 300  # words or phones in a word up to which a lexicon is also compiled
+_FEW = 300  # maximum number of words, or of phones per word, of lexicons that are also compiled
 
 
 def check_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> None:

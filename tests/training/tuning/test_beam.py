@@ -43,7 +43,7 @@ def test_width_chosen_finds_the_words_of_a_wide_search(model, graph, held_out):
     right = words(model, held_out, graph, beam=2 * model.search.beam)
     assert chosen.beam < model.search.beam
     assert words(model, held_out, graph, beam=chosen.beam, max_active=chosen.max_active) == right
-    assert chosen.max_active == 0  # of a graph so small
+    assert chosen.max_active == 0  # of such a small graph
     assert width_for(model, held_out, graph, model.search, LocalWorkers(2)) == chosen
 
 

@@ -85,7 +85,7 @@ def tried_outwards(whole: ErrorGrid, own_penalty: float = 0.0) -> ErrorGrid:
     while True:
         known = replace(
             whole, errors=whole.errors * tried, imbalance=whole.imbalance * tried, tried=tried
-        )  # what is not tried reads as no errors at all
+        )  # untried values have zero errors
         new = worth_trying(known, own_penalty)
         if not new.any():
             return known

@@ -23,7 +23,7 @@ def test_best_penalty_accepts_fewest_of_those_that_lose_few(commands: list[float
     found = best_penalty(lost, accepted, most)
     assert lost(found) <= most
     bearable = [penalty for penalty in (0.0, *(-np.logspace(-1, 3.5, 500)).tolist()) if lost(penalty) <= most]
-    for penalty in bearable:  # the steps of the search miss at most a tenth of the largest bearable penalty
+    for penalty in bearable:  # the steps of the search miss at most a tenth of the largest tolerable penalty
         assert accepted(found) <= accepted(1.1 * penalty - 0.1)
 
 
