@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1])]
-
 import asr
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "hybrid-asr"
 author = "the hybrid-asr developers"
@@ -38,7 +38,8 @@ myst_dmath_allow_space = False
 
 autodoc_typehints = "none"  # the docstrings have the types
 autodoc_member_order = "bysource"
-autosummary_generate = True
+autosummary_generate = False
+default_role = "code"
 numpydoc_show_class_members = False  # the template lists the methods
 numpydoc_xref_param_type = False
 

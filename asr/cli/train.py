@@ -64,6 +64,25 @@ NoValidate = Annotated[
 ]
 
 
+def _print_settings(wanted: bool) -> None:
+    if wanted:
+        from asr.training.annotated_settings import annotated_file
+
+        typer.echo(annotated_file(), nl=False)
+        raise typer.Exit
+
+
+PrintSettings = Annotated[
+    bool,
+    typer.Option(
+        "--print-settings",
+        callback=_print_settings,
+        is_eager=True,
+        help="Print a file for --config with the default and the description of every setting, and exit.",
+    ),
+]
+
+
 def train(
     data: Data,
     lexicon: Lexicon,
@@ -77,6 +96,7 @@ def train(
     cluster: Cluster = None,
     rebuild_changed: RebuildChanged = False,
     no_validate: NoValidate = False,
+    print_settings: PrintSettings = False,
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
@@ -98,6 +118,7 @@ def train(
     Examples:
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/mine
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/wide --config wide.toml -j 2
+      asr train --print-settings > mine.toml
     """
     require_directory(data, "--data")
     require_file(lexicon, "--lexicon", LexiconError)
