@@ -5,6 +5,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from discriminants import Kernel
+
 PACKAGES: dict[str, tuple[str, ...]] = {
     "asr": (),
     "asr.grammar": (),
@@ -26,7 +28,12 @@ def public_names(package: str) -> dict[str, Any]:
 
 
 def public_members(kind: type) -> dict[str, Callable[..., Any]]:
-    """Return the public methods and properties of a class that this project defines, base classes first."""
+    """Return the public methods and properties of a class that this project defines, base classes first.
+
+    Methods of kernels are described once, with their base.
+    """
+    if issubclass(kind, Kernel) and kind is not Kernel:
+        return {}
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.startswith(("asr", "discriminants")):
