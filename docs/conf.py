@@ -29,6 +29,7 @@ exclude_patterns = ["_ext", "_templates"]
 templates_path = ["_templates"]
 root_doc = "index"
 nitpicky = True
+nitpick_ignore_regex = [("py:obj", r"sklearn\..*")]
 suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
@@ -39,7 +40,6 @@ myst_dmath_allow_space = False
 autodoc_typehints = "none"  # the docstrings have the types
 autodoc_member_order = "bysource"
 autosummary_generate = False
-default_role = "code"
 numpydoc_show_class_members = False  # the template lists the methods
 numpydoc_xref_param_type = False
 

@@ -88,14 +88,24 @@ def train(
     ----------
     output : path
         Work directory for stages and models.
-    strip_stress : bool, optional
-        Whether to remove stress digits of the lexicon's phones; default: if these are the CMU dictionary's.
     seed : int, optional
         Seed of all random choices, from 0 to 2**32 - 1; default: the one in the settings.
     rebuild_changed : bool
         Whether to rebuild stages in `output` that depend on changed settings or data.
     check_samples : bool
         Whether to read and check all audio before the first stage.
+
+    Returns
+    -------
+    TrainedModel
+        The paths of the models, and the utterances left out.
+
+    Examples
+    --------
+    >>> import asr
+    >>> trained = asr.train("data/train", "lexicon.txt", "runs/mine")  # doctest: +SKIP
+    >>> trained.load().words  # doctest: +SKIP
+    ('NO', 'ONE', 'SEVEN', 'TWO', 'WISE')
     """
     work_dir = Path(output)
     with open_workers(jobs, cluster) as workers:
@@ -137,8 +147,34 @@ def tune(
 ) -> TunedModel:
     """Tune scale, penalty and width of a model's search on a data directory, like the command `asr tune`.
 
-    See `asr.commands.tune.tune_model` for parameters and errors. The model file is not changed; the tuned settings are
-    in the new model file `output`.
+    The model file is not changed. Raises an AsrError as `asr.commands.tune.tune_model`.
+
+    Parameters
+    ----------
+    model : path
+        Model file.
+    data : path
+        Kaldi data directory, with speakers of neither the training nor the test set.
+    output : path
+        New model file with the tuned settings.
+    others : path, optional
+        Data directory of other speech and noise, to which rejection is fitted.
+    stream_weights : bool
+        Whether to choose the weight of the second stream too.
+    overwrite : bool
+        Whether `output` may exist.
+
+    Returns
+    -------
+    TunedModel
+        The settings before and after, and the word errors.
+
+    Examples
+    --------
+    >>> import asr
+    >>> tuned = asr.tune("model.safetensors", "data/test", "tuned.safetensors", jobs=1)
+    >>> tuned.model.name
+    'tuned.safetensors'
     """
     with open_workers(jobs, cluster) as workers:
         return tune_model(
@@ -173,6 +209,22 @@ def align(
     single utterance without files, use `Recognizer.align`.
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
+
+    Parameters
+    ----------
+    lexicon : path, optional
+        Pronunciations to use instead of the model's.
+
+    Returns
+    -------
+    Outcome
+        Number of aligned utterances (`n_done`), and the others with reasons (`failures`).
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.align("model.safetensors", "data/test", "aligned", jobs=1).failures
+    []
     """
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
@@ -209,6 +261,14 @@ def combine(
     -------
     Combination
         With `n_done`, `failures`, `weights` and `null`, and with "auto" the errors of the choice in `chosen`.
+
+    Examples
+    --------
+    >>> import asr
+    >>> for name in ("model", "gmm"):
+    ...     _ = asr.Recognizer.load(f"{name}.safetensors", confidence=True).decode(name, data="data/test")
+    >>> asr.combine(["model", "gmm"], "combined").weights
+    (0.5, 0.5)
     """
     return combine_results(
         [Path(system) for system in systems],
@@ -234,6 +294,17 @@ def validate(
 
     The report has `errors` and `warnings` (findings with code, place, line and message), a `summary` of the corpus, and
     conversions to text (`lines()`) and JSON (`as_json()`). No files are written.
+
+    Returns
+    -------
+    Report
+        All findings, and a summary of the corpus.
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.validate("data/train", "lexicon.txt", config={"features": {"sample_rate": 8000}}, jobs=1).errors
+    ()
     """
     with open_workers(jobs) as workers:
         report, _ = check_inputs(
@@ -259,7 +330,19 @@ def extract_features(
     jobs: int = ALL_CORES,
     cluster: str | None = None,
 ) -> Outcome:
-    """Compute the static features of a data directory, like the command `asr features`."""
+    """Compute the static features of a data directory, like the command `asr features`.
+
+    Returns
+    -------
+    Outcome
+        Number of utterances done (`n_done`), and the others with reasons (`failures`).
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.extract_features("data/test", "features", config={"features": {"sample_rate": 8000}}, jobs=1).failures
+    []
+    """
     with open_workers(jobs, cluster) as workers:
         return write_features(
             Path(data),
@@ -297,6 +380,13 @@ def score(
     ScoreReport
         With `wer` and `ser` in %, `errors`, `substitutions`, `deletions`, `insertions`, `words`, and the alignment of
         every utterance. See `asr.scoring.bootstrap.wer_interval` for its confidence interval.
+
+    Examples
+    --------
+    >>> import asr
+    >>> report = asr.score(["ONE TWO"], ["ONE NO TWO"])
+    >>> report.insertions, report.wer
+    (1, 50.0)
     """
     references, hypotheses = _transcripts(reference), _transcripts(hypothesis)
     if _is_list(reference) and _is_list(hypothesis) and len(references) != len(hypotheses):
@@ -320,7 +410,21 @@ def score(
 
 @checked
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
-    """Describe a model or model file, like the command `asr info`; ModelFormatError if the file is damaged."""
+    """Describe a model, like the command `asr info`.
+
+    Raises ModelFormatError if the file is damaged.
+
+    Returns
+    -------
+    dict
+        Description of the model and its training data, as `asr info --json` prints it.
+
+    Examples
+    --------
+    >>> import asr
+    >>> sorted(asr.describe("model.safetensors"))[:1]
+    ?
+    """
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
 
 

@@ -69,6 +69,13 @@ class Lexicon:
         Sentence about the handling of stress digits; may be empty.
     numbers : str
         Sentence about the handling of number columns; may be empty.
+
+    Examples
+    --------
+    >>> from asr.lexicon import Lexicon
+    >>> lexicon = Lexicon({"ONE": (("W", "AH", "N"),)})
+    >>> lexicon.words, lexicon.phones
+    (('ONE',), ('AH', 'N', 'W'))
     """
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]

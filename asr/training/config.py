@@ -229,16 +229,29 @@ def load_config(
 
     Parameters
     ----------
+    source : path, mapping or None
+        TOML file, or tables as in such a file.
     corpus_rate : callable, optional
         Returns the rate in Hz for `sample_rate = "auto"`; called only for "auto". If it is missing or returns None,
         "auto" is the default rate.
     auto_by_default : bool
         Whether a missing rate means "auto", given a `corpus_rate`.
 
+    Returns
+    -------
+    TrainingConfig
+        The settings.
+
     Raises
     ------
     ConfigError
         Names the file and every unknown key and invalid value. It is a SettingsError if the file could be read.
+
+    Examples
+    --------
+    >>> from asr.training.config import load_config
+    >>> load_config({"gmm": {"mixtures": [1, 2]}}).gmm.mixtures
+    (1, 2)
     """
     if source is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()

@@ -157,9 +157,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return posteriors by pairwise coupling for any `combine`, shape (n_samples, n_classes); rows sum to one.
 
-        See Also
-        --------
-        discriminants.multiclass.pairwise_coupling.couple : the formula.
+        `discriminants.multiclass.pairwise_coupling.couple` has the formula.
         """
         return np.exp(self.predict_log_proba(X))
 

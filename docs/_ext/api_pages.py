@@ -81,11 +81,12 @@ def _write(app: Sphinx) -> None:
 
 
 def _escape(app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
-    """Keep characters of formulas from being read as markup; code in backticks and examples stays."""
+    """Keep characters of formulas from being read as markup; text in backticks is code, and examples stay."""
     text = "\n".join(lines)
     head, examples, rest = text.partition("\nExamples\n---")
     parts = _LITERAL.split(head)
     parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
+    parts[1::2] = [f"``{part.strip('`')}``" for part in parts[1::2]]
     lines[:] = ("".join(parts) + examples + rest).split("\n")
 
 
