@@ -154,8 +154,8 @@ class Alignment:
     >>> from asr import Recognizer
     >>> recognizer = Recognizer.load("model.safetensors")
     >>> alignment = recognizer.align("speech.flac", "WISE TWO SEVEN ONE")
-    >>> [phone.phone for phone in alignment.phones if phone.end <= alignment.words[0].end][-3:]
-    ['W', 'AH', 'S']
+    >>> [word.word for word in alignment.words]
+    ['WISE', 'TWO', 'SEVEN', 'ONE']
     """
 
     words: tuple[Word, ...]

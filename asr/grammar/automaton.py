@@ -27,9 +27,9 @@ class Grammar:
     words : tuple of str
         Sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol `#0`.
     fst : kaldifst.StdVectorFst
-        Costs are natural -ln p. Arcs read and write one word, except back-off arcs, which read `#0` and write nothing (no
-        other epsilons). A state has at most one arc per label, and arcs are sorted by input label. Do not modify it: copy
-        it before kaldifst's in-place functions such as arcsort and connect.
+        Costs are natural -ln p. Arcs read and write one word, except back-off arcs, which read `#0` and write nothing
+        (no other epsilons). A state has at most one arc per label, and arcs are sorted by input label. Do not modify
+        it: copy it before kaldifst's in-place functions such as arcsort and connect.
     left_out : tuple of str
         Words of the file or model that are not in the vocabulary, or in no sentence over it, sorted.
 
