@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,8 @@ def _class_page(package: str, name: str, kind: type) -> list[str]:
 
 
 def _package_page(package: str, names: dict[str, Any]) -> list[str]:
-    lines = [
-        *_heading(package, "="),
-        f".. currentmodule:: {package}",
-        "",
-        f".. automodule:: {package}",
-        "   :noindex:",
-        "",
-    ]
+    summary = (import_module(package).__doc__ or "").split("\n\n")[0]
+    lines = [*_heading(package, "="), _escaped(summary), "", f".. currentmodule:: {package}", ""]
     for kind in _KINDS:
         own = [name for name, item in names.items() if _kind(item) == kind]
         if own:
@@ -82,12 +77,15 @@ def _write(app: Sphinx) -> None:
 
 def _escape(app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
     """Keep characters of formulas from being read as markup; text in backticks is code, and examples stay."""
-    text = "\n".join(lines)
-    head, examples, rest = text.partition("\nExamples\n---")
-    parts = _LITERAL.split(head)
+    head, examples, rest = "\n".join(lines).partition("\nExamples\n---")
+    lines[:] = (_escaped(head) + examples + rest).split("\n")
+
+
+def _escaped(text: str) -> str:
+    parts = _LITERAL.split(text)
     parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
     parts[1::2] = [f"``{part.strip('`')}``" for part in parts[1::2]]
-    lines[:] = ("".join(parts) + examples + rest).split("\n")
+    return "".join(parts)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
