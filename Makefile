@@ -65,7 +65,8 @@ wheel: $(STAMP)  ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
 
 clean:  ## Remove the environment, builds, caches and runs/quickstart
-	rm -rf $(VENV) build dist docs/gallery docs/reference/api/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis runs/quickstart*
+	rm -rf $(VENV) build dist docs/gallery docs/reference/settings.md \
+	    docs/reference/commands.md docs/reference/api/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis runs/quickstart*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is touched last, so an interrupted installation is begun again.

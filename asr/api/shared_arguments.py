@@ -20,7 +20,7 @@ output : path
 config : TrainingConfig, path or mapping, optional
     Settings: an object, a TOML file, or tables as in such a file; None for the defaults.
 classifier : str, optional
-    Frame classifier, by the name of `asr train --classifier`; None for the one in the settings.
+    Name of the frame classifier, such as "kernel-logistic"; None for the one in the settings.
 grammar : str, int, path, list of sentences, Grammar or None
     As in `Recognizer.with_grammar`.
 audio : path, binary file object, array, or (array, rate)

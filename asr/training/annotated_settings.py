@@ -74,7 +74,7 @@ def annotated_file() -> str:
     # integer from 0 to 4294967295
     seed = 0
     """
-    lines = ["# Settings of `asr train --config FILE`. Each setting has its default here; a file needs only those that"]
+    lines = ["# Settings of `asr train`. Each setting has its default here; a file needs only those that"]
     lines += ["# differ. A comment has the description and the valid values.", ""]
     for table in tables():
         off = "# " if table.optional else ""
