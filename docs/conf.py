@@ -35,7 +35,7 @@ suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-myst_dmath_allow_digits = False  # prices and shell variables are no formulas
+myst_dmath_allow_digits = False  # "$5" and shell variables are text
 myst_dmath_allow_space = False
 
 autodoc_typehints = "none"  # the docstrings have the types

@@ -50,29 +50,15 @@ def tables() -> Iterator[Table]:
     ------
     ValueError
         For a setting without a description.
-
-    Examples
-    --------
-    >>> from asr.training.annotated_settings import tables
-    >>> [setting.name for setting in next(tables()).settings]
-    ['seed', 'states_per_phone', 'context', 'tied_states', 'questions', 'ngram_order']
     """
     return _tables(TrainingConfig, TrainingConfig(), "", "Settings of the whole training.")
 
 
 def annotated_file() -> str:
-    r"""Return a settings file, in TOML, with the description and the default of every setting.
+    """Return a settings file, in TOML, with the description and the default of every setting.
 
     Settings without a value by default are comments. Settings of `[hybrid_features]` are left out if `[features]` has
     the same default, because those of `[features]` hold for both.
-
-    Examples
-    --------
-    >>> from asr.training.annotated_settings import annotated_file
-    >>> print("\n".join(annotated_file().splitlines()[4:7]))
-    # Seed of all random choices: held-out speech, the classifier's initial values, its subset of frames, and noise.
-    # integer from 0 to 4294967295
-    seed = 0
     """
     lines = ["# Settings of `asr train`. Each setting has its default here; a file needs only those that"]
     lines += ["# differ. A comment has the description and the valid values.", ""]

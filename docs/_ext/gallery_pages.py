@@ -7,7 +7,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx_gallery.scrapers import figure_rst
 
-FIGURES = "../build/gallery"  # seen from the folder of the examples, where they run
+FIGURES = "../build/gallery"  # relative to the folder of the examples
 SHORTER = {"committee": ["--draws", "1"], "free_run": ["--runs", "1"]}  # of those that run for more than 20 s
 
 

@@ -1,4 +1,4 @@
-"""Links from pages to files of the repository that are no pages: they become downloads."""
+"""Links from pages to other files of the repository, which become downloads."""
 
 import re
 from pathlib import Path
