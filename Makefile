@@ -6,6 +6,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+DOCS_STAMP := $(VENV)/installed-docs
 
 # 3.14 comes after the others: hmmlearn, which whole-word models need, has no wheel for it.
 PYTHONS := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3.14 python3 python)
@@ -13,9 +14,10 @@ FITS := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2
 QUICKSTART_DIR ?= runs/quickstart
 PYTEST_JOBS ?= 2
 PYTEST_FLAGS ?=
+DOCS_FLAGS ?=
 FUZZ_FLAGS ?= --seconds 60 --seed 0 --save runs/fuzz
 
-.PHONY: help quickstart test test-slow test-all lint format fuzz benchmarks wheel clean
+.PHONY: help quickstart test test-slow test-all lint format docs fuzz benchmarks wheel clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +46,9 @@ format: $(STAMP)  ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(DOCS_STAMP)  ## Build the documentation into build/docs; DOCS_FLAGS='-D plot_gallery=0' leaves the figures out
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/sphinx-build -q -W --keep-going -d build/doctrees $(DOCS_FLAGS) docs build/docs
+
 fuzz: $(STAMP)  ## Hand spoilt files to every reader; FUZZ_FLAGS='--seconds 600 --seed 7 --reader arpa' changes how
 	$(BIN)/python -m tests.fuzz $(FUZZ_FLAGS)
 
@@ -60,7 +65,8 @@ wheel: $(STAMP)  ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
 
 clean:  ## Remove the environment, builds, caches and runs/quickstart
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis runs/quickstart*
+	rm -rf $(VENV) build dist docs/gallery docs/reference/settings.md \
+	    docs/reference/commands.md docs/reference/api/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis runs/quickstart*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is touched last, so an interrupted installation is begun again.
@@ -79,4 +85,8 @@ $(STAMP): pyproject.toml
 	fi
 	@echo "Installing into $(VENV); this is done once and takes a minute or two"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[synth,dev]'
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@

@@ -127,7 +127,9 @@ class TiedGmmSettings(GrowthSettings):
     """Settings for the mixtures of context-dependent states, which have fewer frames and start from an alignment."""
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8), min_length=1, max_length=11)
+    """Numbers of components at which a model is returned; each is twice the previous one."""
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (4, 4, 4, 4)
+    """Realignments at each number of components."""
 
 
 @dataclass(frozen=True)

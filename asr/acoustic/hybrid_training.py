@@ -57,7 +57,7 @@ class HybridSettings(Settings):
     """Settings of the classifier and of its scores."""
 
     classifier: Annotated[str, AfterValidator(printable_name)] = "kernel-logistic"
-    """Name in `asr.acoustic.classifiers`."""
+    """Classifier of frames: a name that `asr train --classifier` takes."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Keyword parameters of the classifier."""
     realignments: int = Field(0, ge=0, le=100)
@@ -88,15 +88,17 @@ class HybridSettings(Settings):
     min_gaussian_count: float = Field(MIN_FRAMES, ge=1, le=1e9)
     """Gaussians of the second stream with fewer frames are dropped, except the only one of a state."""
     variance_smoothing: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
-    """Variance smoothing of the second stream, in frames (see `GrowthSettings.variance_smoothing`)."""
+    """Variance smoothing of the second stream, in frames, as `gmm.variance_smoothing`."""
     silence_gaussian_ratio: Literal[1, 2, 4, 8] = 1
     """Factor on the number of Gaussians of silence states in the second stream."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Weight of the mixtures in the score; the classifier has the rest."""
     recording_noise_model: bool = False
-    """See `GrowthSettings.recording_noise_model`."""
+    """Whether the second stream learns the sound of pauses, as `gmm.recording_noise_model`."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
+    """Weight e of the prior in the state's score log P(s|x) - e log P(s); 1 is Bayes' rule."""
     prior_floor: float = Field(0.01, ge=1e-12, le=1)
+    """Smallest prior of a state, as a fraction of the mean prior."""
     prior_ceiling: float | None = Field(None, ge=1, le=1e6)
     """Largest prior of a state, as a multiple of the median; no limit by default."""
 

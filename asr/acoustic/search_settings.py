@@ -24,9 +24,13 @@ class ConfidenceSettings(Settings):
     scale: float = Field(1.0, gt=0, le=1e3)
     """Factor on lattice scores, after division by the grammar's scale, before they become probabilities."""
     slope: float = Field(1.0, ge=0, le=1e3)
+    """Weight of the posterior's log odds."""
     fit: float = Field(0.0, ge=0, le=1e3)
+    """Weight of the word's fit f."""
     duration: float = Field(0.0, ge=-1e3, le=1e3)
+    """Weight of the logarithm of the word's duration d, in frames."""
     offset: float = Field(0.0, ge=-1e6, le=1e6)
+    """Constant term."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -52,17 +56,17 @@ class SearchSettings(Settings):
     """Added for every phone of a filler, `[unk]` or `$other` in a grammar. Lower values accept more commands, but also
     more other speech as commands."""
     beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)
-    """Tokens this far (natural log) below the best of a frame are dropped. Infinity is stored as `WIDEST_BEAM`."""
+    """Tokens this far (natural log) below the best of a frame are dropped. Infinity disables it."""
     max_active: int = Field(3000, ge=0, le=2**31 - 1)
     """Maximum number of tokens in a frame; 0 for no limit."""
 
     confidence: ConfidenceSettings | None = None
-    """Confidence calibration; None if confidences are posteriors."""
+    """Calibration of confidences; without it they are posteriors."""
     min_phone_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Utterances with a lower likelihood ratio of words to any string of phones are rejected; nats per frame of speech
-    (`SpeechRatio`). None or minus infinity disables the limit."""
+    (`SpeechRatio`). There is no limit by default; minus infinity also disables it."""
     min_silence_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
-    """The same, compared with silence."""
+    """Utterances with a lower likelihood ratio of words to silence are rejected, as for `min_phone_llr`."""
 
     @property
     def rejects(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
+from asr.api.shared_arguments import complete_docstring
 from asr.api.sound import Audio
 from asr.recognition.grammars import GrammarChoice
 from asr.util.errors import ArgumentError, printable
@@ -39,6 +40,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
                 raise ArgumentError(f"{where}: {name} is {shown}. Expected {wanted}")
         return function(*arguments, **options)
 
+    call.__doc__ = complete_docstring(function, function.__doc__)
     return call
 
 

@@ -99,8 +99,6 @@ def train(
         Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter.
     output : path
         Work directory for stages and models.
-    strip_stress : bool, optional
-        Whether to remove stress digits of the lexicon's phones; default: if these are the CMU dictionary's.
     seed : int, optional
         Seed of all random choices, from 0 to 2**32 - 1; default: the one in the settings.
     rebuild_changed : bool
@@ -110,6 +108,18 @@ def train(
     until : "gmm" or "hybrid"
         Last model of the training. "gmm" ends after the Gaussian mixtures, which is enough to align. The same call
         with "hybrid" continues from there.
+
+    Returns
+    -------
+    TrainedModel
+        The paths of the models, and the utterances left out.
+
+    Examples
+    --------
+    >>> import asr
+    >>> trained = asr.train("data/train", "lexicon.txt", "runs/mine")  # doctest: +SKIP
+    >>> trained.load().words  # doctest: +SKIP
+    ('NO', 'ONE', 'SEVEN', 'TWO', 'WISE')
     """
     work_dir = Path(output)
     with open_workers(jobs, cluster) as workers:
@@ -152,8 +162,34 @@ def tune(
 ) -> TunedModel:
     """Tune scale, penalty and width of a model's search on a data directory, like the command `asr tune`.
 
-    See `asr.commands.tune.tune_model` for parameters and errors. The model file is not changed; the tuned settings are
-    in the new model file `output`.
+    The model file is not changed. Raises an AsrError as `asr.commands.tune.tune_model`.
+
+    Parameters
+    ----------
+    model : path
+        Model file.
+    data : path
+        Kaldi data directory, with speakers of neither the training nor the test set.
+    output : path
+        New model file with the tuned settings.
+    others : path, optional
+        Data directory of other speech and noise, to which rejection is fitted.
+    stream_weights : bool
+        Whether to choose the weight of the second stream too.
+    overwrite : bool
+        Whether `output` may exist.
+
+    Returns
+    -------
+    TunedModel
+        The settings before and after, and the word errors.
+
+    Examples
+    --------
+    >>> import asr
+    >>> tuned = asr.tune("model.safetensors", "data/test", "tuned.safetensors", jobs=1)
+    >>> tuned.model.name
+    'tuned.safetensors'
     """
     with open_workers(jobs, cluster) as workers:
         return tune_model(
@@ -203,6 +239,17 @@ def align(
     compare : path, optional
         Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. The log has the distances between the
         boundaries, and `output/compare.tsv` a table.
+
+    Returns
+    -------
+    Outcome
+        Number of aligned utterances (`n_done`), and the others with reasons (`failures`).
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.align("model.safetensors", "data/test", "aligned", jobs=1).failures
+    []
     """
     if model is None:
         return _align_with_own_model(Path(data), Path(output), lexicon, textgrid, compare, root, jobs, cluster)
@@ -243,6 +290,14 @@ def combine(
     -------
     Combination
         With `n_done`, `failures`, `weights` and `null`, and with "auto" the errors of the choice in `chosen`.
+
+    Examples
+    --------
+    >>> import asr
+    >>> for name in ("model", "gmm"):
+    ...     _ = asr.Recognizer.load(f"{name}.safetensors", confidence=True).decode(name, data="data/test")
+    >>> asr.combine(["model", "gmm"], "combined").weights
+    (0.5, 0.5)
     """
     return combine_results(
         [Path(system) for system in systems],
@@ -268,6 +323,17 @@ def validate(
 
     The report has `errors` and `warnings` (findings with code, place, line and message), a `summary` of the corpus, and
     conversions to text (`lines()`) and JSON (`as_json()`). No files are written.
+
+    Returns
+    -------
+    Report
+        All findings, and a summary of the corpus.
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.validate("data/train", "lexicon.txt", config={"features": {"sample_rate": 8000}}, jobs=1).errors
+    ()
     """
     with open_workers(jobs) as workers:
         report, _ = check_inputs(
@@ -293,7 +359,19 @@ def extract_features(
     jobs: int = ALL_CORES,
     cluster: str | None = None,
 ) -> Outcome:
-    """Compute the static features of a data directory, like the command `asr features`."""
+    """Compute the static features of a data directory, like the command `asr features`.
+
+    Returns
+    -------
+    Outcome
+        Number of utterances done (`n_done`), and the others with reasons (`failures`).
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.extract_features("data/test", "features", config={"features": {"sample_rate": 8000}}, jobs=1).failures
+    []
+    """
     with open_workers(jobs, cluster) as workers:
         return write_features(
             Path(data),
@@ -331,6 +409,13 @@ def score(
     ScoreReport
         With `wer` and `ser` in %, `errors`, `substitutions`, `deletions`, `insertions`, `words`, and the alignment of
         every utterance. See `asr.scoring.bootstrap.wer_interval` for its confidence interval.
+
+    Examples
+    --------
+    >>> import asr
+    >>> report = asr.score(["ONE TWO"], ["ONE NO TWO"])
+    >>> report.insertions, report.wer
+    (1, 50.0)
     """
     references, hypotheses = _transcripts(reference), _transcripts(hypothesis)
     if _is_list(reference) and _is_list(hypothesis) and len(references) != len(hypotheses):
@@ -356,7 +441,21 @@ def score(
 
 @checked
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
-    """Describe a model or model file, like the command `asr info`; ModelFormatError if the file is damaged."""
+    """Describe a model, like the command `asr info`.
+
+    Raises ModelFormatError if the file is damaged.
+
+    Returns
+    -------
+    dict
+        Description of the model and its training data, as `asr info --json` prints it.
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.describe("model.safetensors")["kind"]
+    'hybrid'
+    """
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
 
 

@@ -78,11 +78,9 @@ class Recognizer(Locked):
     Parameters
     ----------
     model : SpeechModel
+        Model in memory; `Recognizer.load` reads one from a file.
     grammar : None, str, path, list of sentences, or Grammar
         See `with_grammar`.
-    lm_scale, insertion_penalty, filler_penalty, beam, max_active, min_phone_llr, min_silence_llr : number, optional
-        Search settings, by default the model's own; see `SearchSettings`. Minus infinity disables the last two. Under a
-        small grammar other than the model's own, the beam is at least 400 unless `beam` or `max_active` is given.
     allow_oov_phones : bool
         Whether words with untrained phones may be recognized, see `asr.recognition.vocabulary`.
     upsample : bool
@@ -91,6 +89,18 @@ class Recognizer(Locked):
         Whether words have confidences (`Word.confidence`); this needs lattices, which take more time.
     ratios : bool
         Whether results and words come with likelihood ratios (`phone_llr`, `silence_llr`); takes a second search.
+    lm_scale, insertion_penalty, filler_penalty, beam, max_active, min_phone_llr, min_silence_llr : number, optional
+        Search settings, by default the model's own; see `SearchSettings`. Minus infinity disables the last two. Under a
+        small grammar other than the model's own, the beam is at least 400 unless `beam` or `max_active` is given.
+
+    Examples
+    --------
+    >>> from asr import Recognizer
+    >>> recognizer = Recognizer.load("model.safetensors")
+    >>> recognizer.recognize("speech.flac").text
+    'WISE TWO SEVEN ONE'
+    >>> recognizer.with_grammar(["NO", "WISE TWO SEVEN ONE"]).recognize("speech.flac").words[-1].word
+    'ONE'
     """
 
     _source = "of a model in memory"
@@ -127,9 +137,16 @@ class Recognizer(Locked):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
-        """Load a model file made by `train` or `tune`; keywords (`grammar`, `beam`, ...) as in the class.
+        """Load a model file.
 
         Raises ModelFormatError for a damaged file, MissingModelError (a FileNotFoundError) for a missing one.
+
+        Parameters
+        ----------
+        path : path
+            Model file made by `train` or `tune`.
+        **options
+            Keywords as in the class, such as `grammar` and `beam`.
         """
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
@@ -148,6 +165,11 @@ class Recognizer(Locked):
         """Return the lines of the context-dependency trees as text or for Graphviz.
 
         Raises ConfigError for a model without context-dependent states.
+
+        Parameters
+        ----------
+        form : {"text", "dot"}
+            Text, or a graph for Graphviz.
         """
         topology = self._model.hmm.topology
         if topology.tying is None:
@@ -285,9 +307,13 @@ class Recognizer(Locked):
         return (emit_warnings(result) for result in found)
 
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
-        """Return the word lattice of one utterance, times in frames, with paths at most `beam` below the best one.
+        """Return the word lattice of one utterance, times in frames. Errors are those of `recognize`.
 
-        Parameters and errors as in `recognize`; the default `beam` is eight times the grammar's scale.
+        Parameters
+        ----------
+        beam : float, optional
+            Largest difference of a path's score from that of the best path, in nats; eight times the grammar's scale by
+            default.
         """
         return audio_lattice(audio, rate, *self._ready(), beam)
 
@@ -316,18 +342,43 @@ class Recognizer(Locked):
         """Recognize audio files or a Kaldi data directory like the command `asr decode`, and write the same files.
 
         `hyp.txt` has one line per utterance, `hyp.ctm` one line per word with its times, and `failed.tsv` the
-        utterances that could not be recognized. Options:
+        utterances that could not be recognized.
 
-        - `speakers` ("file", "directory", "one" or a regular expression) groups audio files.
-        - `speaker_transforms` is a file of speaker transforms: its speakers keep theirs, others are added.
-        - `mlf` writes words and times for HTK to `hyp.mlf`.
-        - `lattices` is a directory for lattices in the format `lattice_format`, with the beam `lattice_beam`.
-        - `n_best` is the number of sentences per utterance in `nbest.tsv`.
-        - `mbr` selects the words with the least expected errors; `confidence` adds confidences to the times.
-        - `confusions` and `ratios` write `confusions.tsv` and `ratios.tsv`.
-        - `rescore` is a grammar as in `with_grammar`, whose scores replace those of the search.
+        Parameters
+        ----------
+        audio : list of paths
+            Audio files to recognize, instead of `data`.
+        speakers : "file", "directory", "one" or a regular expression, optional
+            How audio files are grouped by speaker.
+        data : path, optional
+            Kaldi data directory to recognize, instead of `audio`.
+        mlf : bool
+            Whether to write words and times for HTK to `hyp.mlf`.
+        lattices : path, optional
+            Directory for lattices.
+        lattice_format : {"slf", "kaldi"}
+            Format of the lattices.
+        lattice_beam : float, optional
+            Beam of the lattices, in nats; eight times the grammar's scale by default.
+        n_best : int
+            Number of sentences per utterance in `nbest.tsv`.
+        mbr : bool
+            Whether to select the words with the least expected errors.
+        confidence : bool, optional
+            Whether to add confidences to the times; None as the recognizer.
+        confusions : bool
+            Whether to write `confusions.tsv`.
+        rescore : grammar, optional
+            As in `with_grammar`; its scores replace those of the search.
+        ratios : bool, optional
+            Whether to write `ratios.tsv`; None as the recognizer.
 
-        Raises DecodeError if no utterance could be recognized, and other subclasses of AsrError.
+        Raises
+        ------
+        DecodeError
+            If no utterance could be recognized.
+        AsrError
+            For other faults of the input.
         """
         model, graph = self._ready(audio_only=False)
         lattice_options = LatticeOptions(
@@ -359,7 +410,12 @@ class Recognizer(Locked):
         )
 
     def align(self, audio: Audio, words: str | Sequence[str], *, rate: int | None = None) -> Alignment:
-        """Find the times of words and phones in audio with known words; parameters as in `recognize`.
+        """Find the times of words and phones in audio with known words.
+
+        Parameters
+        ----------
+        words : str or sequence of str
+            What was said.
 
         Raises
         ------
@@ -391,6 +447,11 @@ class Recognizer(Locked):
         """Align a Kaldi data directory like the command `asr align`, and write the same files.
 
         Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
+
+        Parameters
+        ----------
+        lexicon : path, optional
+            Pronunciations to use instead of the model's.
         """
         return align_data(
             self._model,

@@ -13,11 +13,26 @@ from asr.util.errors import Fault
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word from `start` to `end`, in seconds from the beginning of the audio.
+    """A word with its times.
 
-    `confidence` is the probability, from 0 to 1, that the word is correct; None unless requested. Speech outside the
-    grammar is the word "[unk]", with `is_filler` true. The likelihood ratios are those of `Result` for the word's
-    frames.
+    Speech outside the grammar is the word "[unk]", with `is_filler` true.
+
+    Attributes
+    ----------
+    word : str
+        The word, as in the lexicon.
+    start, end : float
+        Times in seconds from the beginning of the audio.
+    confidence : float or None
+        Probability, from 0 to 1, that the word is correct; None unless requested.
+    phone_llr, silence_llr : float or None
+        Likelihood ratios of `Result`, for the word's frames.
+
+    Examples
+    --------
+    >>> from asr import Word
+    >>> Word("ONE", 0.25, 0.5).to_dict()
+    {'word': 'ONE', 'start': 0.25, 'end': 0.5}
     """
 
     word: str
@@ -39,7 +54,21 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """A phone, silence (SIL) or short pause (SP) from `start` to `end`, in seconds from the beginning of the audio."""
+    """A phone, silence (SIL) or short pause (SP), with its times.
+
+    Attributes
+    ----------
+    phone : str
+        The phone, as in the lexicon, or SIL or SP.
+    start, end : float
+        Times in seconds from the beginning of the audio.
+
+    Examples
+    --------
+    >>> from asr import Phone
+    >>> Phone("AH", 0.25, 0.5).end
+    0.5
+    """
 
     phone: str
     start: float
@@ -66,6 +95,16 @@ class Result:
     phone_llr, silence_llr : float
         Log-likelihood ratios of the words, in nats per frame of speech. Against any string of phones: near 0 for spoken
         words and lower for other speech. Against silence: low for noise. None without words or unless requested.
+
+    Examples
+    --------
+    >>> from asr import Recognizer
+    >>> recognizer = Recognizer.load("model.safetensors")
+    >>> result = recognizer.recognize("speech.flac")
+    >>> result.text
+    'WISE TWO SEVEN ONE'
+    >>> result.seconds > result.words[-1].end > 0
+    True
     """
 
     words: tuple[Word, ...]
@@ -109,6 +148,14 @@ class Alignment:
         As in `Result`.
     warnings : tuple of Fault
         As in `Result`.
+
+    Examples
+    --------
+    >>> from asr import Recognizer
+    >>> recognizer = Recognizer.load("model.safetensors")
+    >>> alignment = recognizer.align("speech.flac", "WISE TWO SEVEN ONE")
+    >>> [word.word for word in alignment.words]
+    ['WISE', 'TWO', 'SEVEN', 'ONE']
     """
 
     words: tuple[Word, ...]

@@ -71,6 +71,25 @@ NoValidate = Annotated[
 ]
 
 
+def _print_settings(wanted: bool) -> None:
+    if wanted:
+        from asr.training.annotated_settings import annotated_file
+
+        typer.echo(annotated_file(), nl=False)
+        raise typer.Exit
+
+
+PrintSettings = Annotated[
+    bool,
+    typer.Option(
+        "--print-settings",
+        callback=_print_settings,
+        is_eager=True,
+        help="Print a file for --config with the default and the description of every setting, and exit.",
+    ),
+]
+
+
 def train(
     data: Data,
     lexicon: Lexicon,
@@ -85,6 +104,7 @@ def train(
     rebuild_changed: RebuildChanged = False,
     no_validate: NoValidate = False,
     until: Until = "hybrid",
+    print_settings: PrintSettings = False,
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
@@ -107,6 +127,7 @@ def train(
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/mine
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/wide --config wide.toml -j 2
       asr train --data data/train --lexicon graphemes --work-dir runs/letters --until gmm
+      asr train --print-settings > mine.toml
     """
     require_corpus(data, "--data")
     require_lexicon(lexicon)

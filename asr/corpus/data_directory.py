@@ -40,10 +40,29 @@ class Problem(_Problem):
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One utterance: `audio` (with `start` and `end` in seconds if a segment), or `archive` and `offset`.
+    """One utterance: `audio` (with `start` and `end` if a segment), or `archive` and `offset`.
 
-    `words` is missing (None) without a `text`. `offset` is the first byte of the feature matrix; see
-    `asr.corpus.feature_file` for the formats.
+    Attributes
+    ----------
+    id, speaker : str
+        Names of the utterance and its speaker.
+    words : tuple of str or None
+        Transcript; None without a `text`.
+    audio : path or None
+        Audio file.
+    start, end : float or None
+        Segment of the file, in seconds.
+    archive : path or None
+        File of feature matrices; see `asr.corpus.feature_file` for the formats.
+    offset : int
+        First byte of the feature matrix in `archive`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from asr.corpus.data_directory import Utterance
+    >>> Utterance("mary-1", "mary", ("ONE", "TWO"), Path("mary-1.wav")).source.name
+    'mary-1.wav'
     """
 
     id: str
@@ -66,7 +85,26 @@ class Utterance:
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """Usable utterances of a data directory, sorted by id, and the `problems` of the others."""
+    """Usable utterances of a data directory, sorted by id, and the `problems` of the others.
+
+    Attributes
+    ----------
+    path : path
+        The directory.
+    utterances : tuple of Utterance
+        Usable utterances, sorted by id.
+    gender : mapping
+        `spk2gender`, if it exists.
+    problems : tuple of Problem
+        Unusable utterances, with reasons.
+
+    Examples
+    --------
+    >>> from asr.corpus.data_directory import read_data_directory
+    >>> directory = read_data_directory("data/test")
+    >>> len(directory) == len(directory.listed)
+    True
+    """
 
     path: Path
     utterances: tuple[Utterance, ...]
@@ -87,7 +125,13 @@ class DataDirectory:
         return tuple(sorted({utterance.speaker for utterance in self.utterances}))
 
     def subset(self, ids: Iterable[str]) -> "DataDirectory":
-        """Return the utterances with these ids; CorpusError if one is missing."""
+        """Return the utterances with these ids; CorpusError if one is missing.
+
+        Parameters
+        ----------
+        ids : iterable of str
+            Names of utterances.
+        """
         wanted = set(ids)
         unknown = sorted(wanted.difference(utterance.id for utterance in self.utterances))
         if unknown:
@@ -97,12 +141,24 @@ class DataDirectory:
         return self._keep(lambda utterance: utterance.id in wanted)
 
     def with_speakers(self, speakers: Iterable[str]) -> "DataDirectory":
-        """Return the utterances of these speakers; CorpusError if one has none."""
+        """Return the utterances of these speakers; CorpusError if one has none.
+
+        Parameters
+        ----------
+        speakers : iterable of str
+            Names of speakers.
+        """
         wanted = self._known_speakers(speakers)
         return self._keep(lambda utterance: utterance.speaker in wanted)
 
     def without_speakers(self, speakers: Iterable[str]) -> "DataDirectory":
-        """Return the utterances of all other speakers; CorpusError if a given one has none."""
+        """Return the utterances of all other speakers; CorpusError if a given one has none.
+
+        Parameters
+        ----------
+        speakers : iterable of str
+            Names of speakers.
+        """
         unwanted = self._known_speakers(speakers)
         return self._keep(lambda utterance: utterance.speaker not in unwanted)
 
@@ -165,6 +221,29 @@ def read_data_directory(
     Unusable utterances (missing or empty file, no transcript or speaker, invalid name by `asr.corpus.identifiers`) are
     left out and listed in `problems`. If most missing files exist under another folder, the problems name it. Raises
     CorpusError for a malformed list (with file, line and value), a duplicate, or a pipe.
+
+    Parameters
+    ----------
+    path : path
+        The directory.
+    root : path, optional
+        Directory from which relative paths start.
+    prefer : {"features", "audio"}
+        Which of `feats.scp` and `wav.scp` is read if both exist.
+    needs_speakers : bool
+        Whether a missing `utt2spk` is an error.
+
+    Returns
+    -------
+    DataDirectory
+        The utterances.
+
+    Examples
+    --------
+    >>> from asr.corpus.data_directory import read_data_directory
+    >>> directory = read_data_directory("data/test")
+    >>> directory.utterances[0].words
+    ('WISE', 'TWO', 'SEVEN', 'ONE')
     """
     path = nameable(Path(path))
     if not is_dir(path):

@@ -19,6 +19,24 @@ def write_data_directory(
     utterances have transcripts. The list of sources is written last, as a mark of completeness. Raises CorpusError for
     duplicates, keys with white space, and mixtures of utterances with and without transcripts, or with audio and
     features.
+
+    Parameters
+    ----------
+    directory : path
+        Directory to write.
+    utterances : iterable of Utterance
+        The utterances.
+    gender : mapping of speakers to "m" or "f", optional
+        Content of `spk2gender`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from asr.corpus.data_directory import Utterance
+    >>> from asr.corpus.writing import write_data_directory
+    >>> write_data_directory("written", [Utterance("mary-1", "mary", ("ONE",), Path("mary-1.wav"))])
+    >>> Path("written/text").read_text().split()
+    ['mary-1', 'ONE']
     """
     directory = Path(directory)
     ordered = sorted(utterances, key=lambda utterance: utterance.id)

@@ -15,48 +15,60 @@ MAX_COLUMNS = 10_000  # of a spliced frame; the scatter matrix of an LDA then ta
 class FeatureConfig(Settings):
     """Settings of the features; the defaults are HTK's MFCC_E_D_A with USEPOWER and without ENORMALISE.
 
-    - `context` is the number of frames spliced on each side.
-    - `lda_dimension` is the dimension after LDA (None: no LDA), at most the number of classes minus 1.
-    - `log_floor` is the minimum mel power and frame energy before the logarithm, on the 16-bit scale. The default is
-      Kaldi's single-precision epsilon; HTK's MELFLOOR is 1, which separates digital silence less from near silence.
-    - `dynamic_range_db` adds a floor to the power of every mel band and to the energy. It lies this many dB below the
-      louder frames of the recording (95 % quantile), so that noise gates, digital silence and faint rooms become
-      similar. 0 adds none. HTK's SILFLOOR does this for the energy only.
-    - `energy_first` puts the energy before the cepstra.
-    - `append_static` appends the frame's own columns, before splicing and LDA, for a second stream of the acoustic
-      model.
-    - `upsample` allows audio of a lower rate than `sample_rate`; its upper filters are then empty.
-    - `speaker_prior` is the weight, in frames, of training's mean and deviation.
-    - `speaker_statistics = "moments"` uses the mean and deviation of all frames. "matched" compensates for an unusual
-      proportion of pauses by matching a mixture of training's frames, and needs a prior.
-
     For features from an archive, the settings of cepstra and filters describe how they were computed.
     """
 
     old_names: ClassVar[dict[str, str]] = {"normalise": "normalize"}
 
     sample_rate: int = Field(16000, ge=1000, le=384_000)
+    """Sampling rate in Hz; audio of a higher rate is converted. `asr train` also takes "auto", that of the corpus."""
     upsample: bool = False
+    """Whether audio of a lower rate than `sample_rate` is converted; its upper filters are then empty."""
     window_ms: float = Field(25.0, ge=1, le=1000)
+    """Length of a frame, in ms."""
     shift_ms: float = Field(10.0, ge=1, le=1000)
+    """Time from one frame to the next, in ms."""
     preemphasis: float = Field(0.97, ge=0, lt=1)
+    """Coefficient k of the pre-emphasis x[t] - k x[t-1]; 0 disables it."""
     n_filters: int = Field(26, ge=2, le=512)
+    """Number of mel filters."""
     low_hz: float = Field(0.0, ge=0)
+    """Lower edge of the first mel filter, in Hz."""
     high_hz: float | None = Field(None, gt=0)
+    """Upper edge of the last mel filter, in Hz; half the sampling rate by default."""
     log_floor: float = Field(2.0**-23, ge=1e-30, le=1e12)
+    """Minimum mel power and frame energy before the logarithm, on the 16-bit scale. The default is Kaldi's
+    single-precision epsilon; HTK's MELFLOOR is 1, which separates digital silence less from near silence."""
     dynamic_range_db: float = Field(0.0, ge=0, le=1000)
+    """Adds a floor to the power of every mel band and to the energy, this many dB below the louder frames of the
+    recording (95 % quantile). Noise gates, digital silence and faint rooms then become similar. 0 adds none. HTK's
+    SILFLOOR does this for the energy only."""
     n_cepstra: int = Field(12, ge=1)
+    """Number of cepstra, without c0; fewer than `n_filters`."""
     lifter: int = Field(22, ge=0, le=10_000)
+    """Parameter L of HTK's lifter 1 + L/2 sin(pi n / L) for cepstrum n; 0 disables it."""
     energy: Literal["log", "c0"] = "log"
+    """Energy of a frame: its log energy before pre-emphasis and window, or the zeroth cepstrum."""
     energy_first: bool = False
+    """Whether the energy comes before the cepstra instead of after them."""
     delta_window: int = Field(2, ge=1, le=100)
+    """Number of frames on each side from which a difference over time is computed."""
     delta_order: int = Field(2, ge=0, le=4)
+    """Number of differences over time that are appended: 1 for the slope, 2 also for its slope, 0 for none."""
     normalize: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
+    """Frames over which features are shifted and scaled to mean 0 and deviation 1."""
     speaker_prior: float = Field(1000.0, ge=0, le=1e9)
+    """Weight, in frames, of training's mean and deviation in those of a speaker."""
     speaker_statistics: Literal["moments", "matched"] = "moments"
+    """`moments` uses the mean and deviation of all frames of a speaker. `matched` compensates for an unusual proportion
+    of pauses by matching a mixture of training's frames, and needs a prior."""
     context: int = Field(0, ge=0, le=100)
+    """Number of frames spliced on each side."""
     lda_dimension: int | None = Field(None, ge=1, le=MAX_COLUMNS)
+    """Dimension after linear discriminant analysis, at most the number of classes minus 1; no LDA by default."""
     append_static: bool = False
+    """Whether the frame's own columns, before splicing and LDA, are appended for a second stream of the acoustic
+    model."""
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """Yield inconsistent settings."""

@@ -19,12 +19,28 @@ LN10 = math.log(10.0)
 
 @dataclass(frozen=True)
 class ArpaModel:
-    """Log probabilities and back-off weights of n-grams (Katz 1987; file format by D. Paul)."""
+    """Log probabilities and back-off weights of n-grams (Katz 1987; file format by D. Paul).
 
-    # k-gram (history, then word) to log10 probability, for k = 1, 2, ...
+    Attributes
+    ----------
+    log_probabilities : tuple of mappings
+        For k = 1, 2, ...: k-gram (history, then word) to log10 probability.
+    back_offs : mapping
+        History to log10 back-off weight; 0 for others.
+    source : str
+        Origin, for messages.
+
+    Examples
+    --------
+    >>> from asr.grammar import estimate_ngram
+    >>> model = estimate_ngram([["ONE", "TWO"], ["TWO"]], 2)
+    >>> round(model.log10_sentence(["TWO"]), 2) < 0
+    True
+    """
+
     log_probabilities: tuple[Mapping[Ngram, float], ...]
-    back_offs: Mapping[Ngram, float]  # history to log10 back-off weight; 0 for others
-    source: str = "the n-gram model"  # for messages
+    back_offs: Mapping[Ngram, float]
+    source: str = "the n-gram model"
 
     @property
     def order(self) -> int:
@@ -40,7 +56,14 @@ class ArpaModel:
         """Return log10 p(word | history): the listed value, or the back-off weight plus the value for a shorter
         history.
 
-        Only the last order - 1 words of `history` are used. Raises GrammarError for a word without unigram.
+        Raises GrammarError for a word without unigram.
+
+        Parameters
+        ----------
+        history : sequence of str
+            Words before; only the last order - 1 are used.
+        word : str
+            The word.
         """
         context = tuple(history)[max(0, len(history) - self.order + 1) :]
         total = 0.0

@@ -21,10 +21,23 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
     Parameters
     ----------
     model : ArpaModel
+        The model.
     words : iterable of str, optional
         The vocabulary. The default is all words of the model. Other words of the model are dropped without
         renormalizing, and listed in `left_out`; words that the model lacks are not in the grammar. `<unk>` is a word
         only if it is named here.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from asr.grammar import arpa_grammar, estimate_ngram
+    >>> model = estimate_ngram([["ONE", "TWO"], ["TWO"]], 2)
+    >>> arpa_grammar(model, ["ONE"]).left_out
+    ('TWO',)
     """
     unigrams = {word for (word,) in model.log_probabilities[0]}
     if END not in unigrams:

@@ -25,6 +25,24 @@ def read_arpa(path: Path | str) -> ArpaModel:
     Raises GrammarError with file, line and value for a missing section or `\end\`, a wrong count, a wrong number of
     fields, an invalid number, a probability above 1, an n-gram that is repeated or has a word without unigram, and an
     order above 20. Also for a back-off weight above 99, or one that gives a word a probability above 1.
+
+    Parameters
+    ----------
+    path : path
+        ARPA file.
+
+    Returns
+    -------
+    ArpaModel
+        The model.
+
+    Examples
+    --------
+    >>> from asr.grammar import estimate_ngram, read_arpa, write_arpa
+    >>> model = estimate_ngram([["ONE", "TWO"], ["TWO"]], 2)
+    >>> write_arpa(model, "bigram.arpa")
+    >>> read_arpa("bigram.arpa").words
+    ('ONE', 'TWO')
     """
     return parse_arpa(read_text_lines(path, GrammarError), str(path))
 
@@ -145,6 +163,19 @@ def write_arpa(model: ArpaModel, path: Path | str) -> None:
     """Write `model` as an ARPA file, n-grams sorted; `read_arpa` reads the same numbers.
 
     Raises GrammarError if a history with back-off weight is not listed as an n-gram, which the format requires.
+
+    Parameters
+    ----------
+    model : ArpaModel
+        The model.
+    path : path
+        File to write.
+
+    Examples
+    --------
+    >>> from asr.grammar import estimate_ngram, write_arpa
+    >>> model = estimate_ngram([["ONE", "TWO"], ["TWO"]], 2)
+    >>> write_arpa(model, "bigram.arpa")
     """
     listed = {ngram for section in model.log_probabilities[:-1] for ngram in section}
     for history in model.back_offs:

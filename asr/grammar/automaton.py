@@ -20,21 +20,35 @@ MAX_COST = 1e6
 class Grammar:
     """A weighted automaton that accepts word sequences.
 
+    Attributes
+    ----------
+    name : str
+        Such as "loop", "one", "wordpair", "unigram", "bigram", "4-gram" or "openfst".
+    words : tuple of str
+        Sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol `#0`.
+    fst : kaldifst.StdVectorFst
+        Costs are natural -ln p. Arcs read and write one word, except back-off arcs, which read `#0` and write nothing
+        (no other epsilons). A state has at most one arc per label, and arcs are sorted by input label. Do not modify
+        it: copy it before kaldifst's in-place functions such as arcsort and connect.
+    left_out : tuple of str
+        Words of the file or model that are not in the vocabulary, or in no sentence over it, sorted.
+
     Notes
     -----
     An exact reading takes a back-off arc only if a state has no arc for the next word (a failure transition), as do the
     functions of `asr.grammar.scoring`. A decoding graph that treats `#0` as an epsilon also allows the back-off path in
     addition to an explicit n-gram, and takes the better of the two (Allauzen, Mohri and Roark 2003).
+
+    Examples
+    --------
+    >>> from asr.grammar import word_loop
+    >>> word_loop(["NO", "YES"]).name
+    'loop'
     """
 
-    name: str  # such as "loop", "one", "wordpair", "unigram", "bigram", "4-gram" or "openfst"
-    # sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol `#0`
+    name: str
     words: tuple[str, ...]
-    # Costs are natural -ln p. Arcs read and write one word, except back-off arcs, which read `#0` and write nothing (no
-    # other epsilons). A state has at most one arc per label, and arcs are sorted by input label. Do not modify it: copy
-    # it before kaldifst's in-place functions such as arcsort and connect.
     fst: "kaldifst.StdVectorFst"
-    # words of the file or model that are not in the vocabulary, or in no sentence over it, sorted
     left_out: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:

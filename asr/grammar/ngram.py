@@ -40,11 +40,23 @@ def estimate_ngram(
         Words with probability, seen or not. The default is the words of the text. Other words of the text count as
         `<unk>`, which then joins the vocabulary.
 
+    Returns
+    -------
+    ArpaModel
+        The model.
+
     Raises
     ------
     GrammarError
         Without sentences or words, and for an order below 1 or above 20, an unknown smoothing, or a sentence mark among
         the words.
+
+    Examples
+    --------
+    >>> from asr.grammar import estimate_ngram
+    >>> model = estimate_ngram([["ONE", "TWO"], ["TWO"]], 2)
+    >>> model.order, model.words
+    (2, ('ONE', 'TWO'))
     """
     if not 1 <= order <= MAX_ORDER:
         raise GrammarError(f"The order of an n-gram model is {order}. Expected 1 to {MAX_ORDER}.")

@@ -28,6 +28,26 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
 
     Words outside `vocabulary` are left out, and listed in the grammar's `left_out`. Raises GrammarError if the file has
     none of these formats, is malformed, or has no sentence over the vocabulary.
+
+    Parameters
+    ----------
+    path : path
+        Grammar file, plain or gzip-compressed.
+    vocabulary : iterable of str, optional
+        Words that may be recognized; all words of the file by default.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from asr.grammar import read_grammar
+    >>> _ = Path("commands.txt").write_text("$state = ON | OFF; ( LIGHT $state )")
+    >>> read_grammar("commands.txt").words
+    ('LIGHT', 'OFF', 'ON')
     """
     if is_openfst(path):
         from asr.grammar.openfst_automaton import openfst_grammar  # imported here, because NumPy takes time to load

@@ -15,7 +15,26 @@ if TYPE_CHECKING:
 
 
 def score_sentence(grammar: Grammar, words: Iterable[str]) -> float:
-    """Return the natural log probability of the sentence `words` with its end; -inf if it is not accepted."""
+    """Return the natural log probability of a sentence with its end.
+
+    Parameters
+    ----------
+    grammar : Grammar
+        The automaton.
+    words : iterable of str
+        The sentence.
+
+    Returns
+    -------
+    float
+        -inf if the grammar rejects the sentence.
+
+    Examples
+    --------
+    >>> from asr.grammar import one_word, score_sentence
+    >>> round(score_sentence(one_word(["NO", "YES"]), ["YES"]), 3)
+    -0.693
+    """
     state, total = grammar.fst.start, 0.0
     for word in words:
         label = grammar.labels.get(word, 0)
@@ -64,6 +83,25 @@ def perplexity(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> float:
 
     It is inf if the grammar rejects a sentence, and nan without sentences. For a word loop, which ends at no cost and
     is not a distribution over sentences, the result is not a perplexity.
+
+    Parameters
+    ----------
+    grammar : Grammar
+        The automaton.
+    sentences : iterable of word sequences
+        The text.
+
+    Returns
+    -------
+    float
+        The perplexity.
+
+    Examples
+    --------
+    >>> from asr.grammar import arpa_grammar, estimate_ngram, perplexity
+    >>> text = [["ONE", "TWO"], ["TWO", "ONE"]]
+    >>> 1 < perplexity(arpa_grammar(estimate_ngram(text, 2)), text) < 3
+    True
     """
     total, n_words = 0.0, 0
     for words in sentences:
@@ -78,6 +116,25 @@ def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, 
     """Draw a random sentence, with each word (or the end) by its probability in the current state.
 
     Weights of a state that do not sum to one (a word loop, a restricted vocabulary) are normalized.
+
+    Parameters
+    ----------
+    grammar : Grammar
+        The automaton.
+    rng : numpy.random.Generator
+        Source of the random numbers.
+
+    Returns
+    -------
+    tuple of str
+        The sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from asr.grammar import sample_sentence, word_string
+    >>> len(sample_sentence(word_string(["NO", "YES"], 3), np.random.default_rng(0)))
+    3
     """
     state, words = grammar.fst.start, list[str]()
     while True:

@@ -74,6 +74,23 @@ def read_slf(path: Path | str) -> WordNetwork:
     Raises GrammarError with file and line for a malformed line, a node or link that is unnumbered, repeated or
     incomplete, counts that differ from `N` and `L`, a sub-lattice, a backward lattice, words on both links and nodes,
     or several first or last nodes.
+
+    Parameters
+    ----------
+    path : path
+        HTK lattice file.
+
+    Returns
+    -------
+    WordNetwork
+        The nodes and links, for `slf_grammar`.
+
+    Examples
+    --------
+    >>> from asr.grammar import read_slf, slf_grammar, word_string, write_slf
+    >>> write_slf(word_string(["NO", "YES"], 2), "network.slf")
+    >>> len(read_slf("network.slf").links) > 0
+    True
     """
     return parse_slf(read_text_lines(path, GrammarError), str(path))
 
@@ -135,6 +152,25 @@ def slf_grammar(network: WordNetwork, vocabulary: Iterable[str] | None = None) -
     A link without `l` has cost 0. A network without any thus gives all sentences the weight 1, as in HVite: it states
     what is possible, not how likely it is. Word pairs, in contrast, are equally likely. `vocabulary` and errors are as
     in `network_grammar`.
+
+    Parameters
+    ----------
+    network : WordNetwork
+        Result of `read_slf`.
+    vocabulary : iterable of str, optional
+        Words that may be recognized; all words of the network by default.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from asr.grammar import read_slf, slf_grammar, word_string, write_slf
+    >>> write_slf(word_string(["NO", "YES"], 2), "network.slf")
+    >>> slf_grammar(read_slf("network.slf")).words
+    ('NO', 'YES')
     """
     before = max(network.nodes) + 1  # a node from which the first word leads to the first node
     arcs = [Arc(before, network.nodes[network.start], 0.0, network.start)]
@@ -150,6 +186,18 @@ def write_slf(grammar: Grammar, path: Path | str) -> None:
     """Write a grammar as a word network with words on nodes; back-off arcs become epsilons.
 
     Sentence costs are the same when read back, except if a model backs off: then the better path counts.
+
+    Parameters
+    ----------
+    grammar : Grammar
+        The automaton.
+    path : path
+        File to write.
+
+    Examples
+    --------
+    >>> from asr.grammar import read_slf, slf_grammar, word_string, write_slf
+    >>> write_slf(word_string(["NO", "YES"], 2), "network.slf")
     """
     states = range(grammar.fst.num_states)
     words = {0: NULL, grammar.back_off_label: NULL} | dict(enumerate(grammar.words, 1))

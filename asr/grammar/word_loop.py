@@ -16,8 +16,25 @@ def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -
     There are two states: words lead from the first to the second, which is final and has a free back-off arc to the
     first. So the decoding graph has every word once.
 
-    `counts` makes the probability of a word its fraction of the counts of `words`; otherwise all words are equally
-    likely. Raises GrammarError without words, or for a count that is not positive or above 1e100.
+    Raises GrammarError without words, or for a count that is not positive or above 1e100.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words; duplicates count once.
+    counts : mapping of words to numbers, optional
+        The probability of a word is its fraction of the counts of `words`; without counts all words are equally likely.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from asr.grammar import score_sentence, word_loop
+    >>> round(score_sentence(word_loop(["NO", "YES"]), ["YES", "NO"]), 3)
+    -1.386
     """
     words = distinct_words(words)
     arcs = [Arc(0, word, cost, 1) for word, cost in zip(words, _costs(words, counts), strict=True)]
@@ -28,6 +45,24 @@ def word_string(words: Iterable[str], length: int) -> Grammar:
     """Accept exactly `length` of `words`, in any order, all equally likely.
 
     Raises GrammarError without words, or for a length outside 1 to 1000.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words; duplicates count once.
+    length : int
+        Number of words of a sentence, from 1 to 1000.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from asr.grammar import score_sentence, word_string
+    >>> round(score_sentence(word_string(["NO", "YES"], 2), ["YES", "NO"]), 3)
+    -1.386
     """
     if not 1 <= length <= MAX_STRING_LENGTH:
         raise GrammarError(
@@ -43,7 +78,24 @@ def word_string(words: Iterable[str], length: int) -> Grammar:
 
 
 def one_word(words: Iterable[str]) -> Grammar:
-    """Accept exactly one of `words`, all equally likely; GrammarError without words."""
+    """Accept exactly one of `words`, all equally likely; GrammarError without words.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words; duplicates count once.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from asr.grammar import one_word
+    >>> one_word(["NO", "YES"]).words
+    ('NO', 'YES')
+    """
     return word_string(words, 1)
 
 

@@ -25,6 +25,18 @@ def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str]
     vocabulary : iterable of str, optional
         Other words are left out, as are words that are then on no path from a sentence's start to its end. The
         remaining successors stay equally likely.
+
+    Returns
+    -------
+    Grammar
+        The automaton.
+
+    Examples
+    --------
+    >>> from asr.grammar import score_sentence, word_pair
+    >>> successors = {"SENTENCE-END": ["ONE"], "ONE": ["TWO"], "TWO": ["ONE", "SENTENCE-END"]}
+    >>> round(score_sentence(word_pair(successors), ["ONE", "TWO"]), 3)
+    -0.693
     """
     given = {word: set(following) for word, following in successors.items()}
     known = (set(given) | {word for following in given.values() for word in following}) - {SENTENCE_END}
@@ -55,6 +67,24 @@ def read_word_pair(path: Path | str) -> Successors:
     Lines that begin with `*` before the first `>` are comments; blank lines are skipped. Raises GrammarError with file,
     line and value for a successor before the first `>`, a line of several words, a word with two lists or an empty one,
     a successor without its own list, or a missing list for SENTENCE-END.
+
+    Parameters
+    ----------
+    path : path
+        Word-pair file.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        The successors of each word, for `word_pair`.
+
+    Examples
+    --------
+    >>> from asr.grammar import read_word_pair, write_word_pair
+    >>> successors = {"SENTENCE-END": ["ONE"], "ONE": ["TWO"], "TWO": ["ONE", "SENTENCE-END"]}
+    >>> write_word_pair(successors, "pairs.txt")
+    >>> read_word_pair("pairs.txt")["ONE"]
+    ('TWO',)
     """
     return parse_word_pair(read_text_lines(path, GrammarError), str(path))
 
@@ -98,6 +128,21 @@ def write_word_pair(successors: Mapping[str, Iterable[str]], path: Path | str, *
     """Write a word-pair file, words and successors sorted, with `comment` in `*` lines first.
 
     Raises GrammarError if a name is empty, has white space or begins with `>`.
+
+    Parameters
+    ----------
+    successors : mapping from a word to its successors
+        As in `word_pair`.
+    path : path
+        File to write.
+    comment : str
+        Text of the first lines.
+
+    Examples
+    --------
+    >>> from asr.grammar import write_word_pair
+    >>> successors = {"SENTENCE-END": ["ONE"], "ONE": ["TWO"], "TWO": ["ONE", "SENTENCE-END"]}
+    >>> write_word_pair(successors, "pairs.txt")
     """
     lines = [f"* {line}" for line in comment.splitlines()]
     for word, following in sorted(successors.items()):

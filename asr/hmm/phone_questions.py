@@ -32,6 +32,7 @@ class PhoneQuestion(Settings):
     """A question whether a neighbor is one of some phones."""
 
     name: str
+    """Name of the question, for reports."""
     side: Literal["left", "right", "both", "itself"] = "both"
     """The neighbor in question; `itself` is the phone, which each phone's own trees need not ask about."""
     phones: tuple[str, ...] = Field(min_length=1)

@@ -71,6 +71,13 @@ class Lexicon:
         Sentence about the handling of number columns; may be empty.
     graphemes : bool
         Whether the phones are the letters of the words (`asr.lexicon.graphemes`), so that new words can be spelled.
+
+    Examples
+    --------
+    >>> from asr.lexicon import Lexicon
+    >>> lexicon = Lexicon({"ONE": (("W", "AH", "N"),)})
+    >>> lexicon.words, lexicon.phones
+    (('ONE',), ('AH', 'N', 'W'))
     """
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]

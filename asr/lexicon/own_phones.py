@@ -8,6 +8,23 @@ def with_own_phones(lexicon: Lexicon) -> Lexicon:
 
     Positions start at 0; variants of a word share equal phones at the same position. Models trained with it are word
     models, which recognize only words of the training data.
+
+    Parameters
+    ----------
+    lexicon : Lexicon
+        The lexicon.
+
+    Returns
+    -------
+    Lexicon
+        The same words with other phones.
+
+    Examples
+    --------
+    >>> from asr.lexicon import Lexicon, with_own_phones
+    >>> lexicon = Lexicon({"ONE": (("W", "AH", "N"),)})
+    >>> with_own_phones(lexicon)["ONE"]
+    (('W_ONE_0', 'AH_ONE_1', 'N_ONE_2'),)
     """
     return Lexicon(
         {

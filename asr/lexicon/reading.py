@@ -24,6 +24,7 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     Parameters
     ----------
     path : path
+        Pronunciation dictionary.
     format : {"auto", "kaldi", "cmu", "htk"}
         "kaldi": `WORD phone phone ...`, one variant per line, `#` and `;;;` comment lines. One or four numbers after
         the word (see `asr.lexicon.number_columns`) are checked but not used, so pronunciations are equally likely.
@@ -35,11 +36,24 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         Whether a final stress digit of a phone is removed (AH0 becomes AH). The default is True for the CMU format and
         for CMU phones with stress digits.
 
+    Returns
+    -------
+    Lexicon
+        The words and their pronunciations.
+
     Raises
     ------
     LexiconError
         With file, line and value, if the file cannot be read or looks like CSV or YAML, a word has no phones, a line is
         malformed, or a word has a phone that is reserved for silence.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from asr.lexicon import read_lexicon
+    >>> _ = Path("words.txt").write_text("TWO T UW1")
+    >>> read_lexicon("words.txt")["TWO"]
+    (('T', 'UW'),)
     """
     lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
     other = other_format(lines)

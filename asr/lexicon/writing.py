@@ -16,6 +16,19 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     `read_lexicon(path, format="kaldi", strip_stress=False)` reads an equal lexicon. Raises LexiconError if a word would
     read as a comment, a first phone as a probability, or the lines as CSV or YAML, or if a phone is reserved for
     silence.
+
+    Parameters
+    ----------
+    lexicon : Lexicon
+        The lexicon.
+    path : path
+        File to write.
+
+    Examples
+    --------
+    >>> from asr.lexicon import Lexicon, write_lexicon
+    >>> lexicon = Lexicon({"ONE": (("W", "AH", "N"),)})
+    >>> write_lexicon(lexicon, "written.txt")
     """
     reserved = sorted(MODEL_PAUSES.intersection(lexicon.phones))
     if reserved:

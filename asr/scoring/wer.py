@@ -104,9 +104,19 @@ class ScoreReport:
 
     Attributes
     ----------
-    utterances : every utterance that has a reference
-    missing : utterances without a hypothesis; all their words count as deleted
-    extra : hypotheses without a reference; not scored
+    utterances : tuple of UtteranceScore
+        Every utterance that has a reference.
+    missing : tuple of str
+        Utterances without a hypothesis; all their words count as deleted.
+    extra : tuple of str
+        Hypotheses without a reference; not scored.
+
+    Examples
+    --------
+    >>> import asr
+    >>> report = asr.score({"a": "ONE TWO"}, {"a": "ONE"})
+    >>> report.deletions, report.missing
+    (1, ())
     """
 
     utterances: tuple[UtteranceScore, ...]
@@ -227,8 +237,21 @@ def score_utterances(
 
     Parameters
     ----------
-    references, hypotheses : words by utterance id
-    speakers : speaker by utterance id (`utt2spk`); by default all belong to the speaker "all"
+    references, hypotheses : mapping
+        Words by utterance id.
+    speakers : mapping, optional
+        Speaker by utterance id (`utt2spk`); by default all belong to the speaker "all".
+
+    Returns
+    -------
+    ScoreReport
+        Counts and alignments of all utterances.
+
+    Examples
+    --------
+    >>> from asr.scoring.wer import score_utterances
+    >>> score_utterances({"a": ["ONE", "TWO"]}, {"a": ["ONE"]}).wer
+    50.0
     """
     if not references:
         raise CorpusError("no references. Expected at least one utterance")

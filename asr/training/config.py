@@ -70,6 +70,7 @@ class TrainingConfig(Settings):
     seed: int = Field(0, ge=0, le=2**32 - 1)
     """Seed of all random choices: held-out speech, the classifier's initial values, its subset of frames, and noise."""
     states_per_phone: int = Field(3, ge=1, le=100)
+    """Number of HMM states of a phone, from left to right."""
     context: Literal["auto", 1, 3] = "auto"
     """Number of phones that a state depends on: 1 (the phone itself) or 3 (with both neighbors, states tied by decision
     trees). "auto" is 3 with at least half an hour of speech, or if an option of context-dependent states is set. The
@@ -86,6 +87,7 @@ class TrainingConfig(Settings):
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
+    """How the pronunciations are read."""
     features: FeatureConfig = FeatureConfig(
         dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", speaker_statistics="matched"
     )
@@ -99,9 +101,11 @@ class TrainingConfig(Settings):
     )
     """Features of the classifier; the settings of static features must agree with `features`."""
     gmm: GmmSettings = GmmSettings(silence_gaussian_ratio=4, flat_start_restarts=1, recording_noise_model=True)
+    """Gaussian mixtures, and their flat start."""
     tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_gaussian_ratio=4, recording_noise_model=True)
     """Mixtures of the tied states (context = 3), grown from the alignment by the mixtures of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
+    """Transforms of speakers."""
     hybrid: HybridSettings = HybridSettings(
         mixtures=16,
         silence_gaussian_ratio=4,
@@ -111,9 +115,13 @@ class TrainingConfig(Settings):
         smbr_epochs="auto",
         recording_noise_model=True,
     )
+    """The classifier, its training data and its scores."""
     gmm_search: SearchSettings = SearchSettings(lm_scale=10.0, insertion_penalty=-25.0)
+    """Search with the Gaussian mixtures."""
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-16.0)
+    """Search with the hybrid."""
     tuning: TuningSettings = TuningSettings()
+    """Choice of the search's settings on held-out speech."""
 
     @field_validator("questions", mode="before")
     @classmethod
@@ -221,16 +229,29 @@ def load_config(
 
     Parameters
     ----------
+    source : path, mapping or None
+        TOML file, or tables as in such a file.
     corpus_rate : callable, optional
         Returns the rate in Hz for `sample_rate = "auto"`; called only for "auto". If it is missing or returns None,
         "auto" is the default rate.
     auto_by_default : bool
         Whether a missing rate means "auto", given a `corpus_rate`.
 
+    Returns
+    -------
+    TrainingConfig
+        The settings.
+
     Raises
     ------
     ConfigError
         Names the file and every unknown key and invalid value. It is a SettingsError if the file could be read.
+
+    Examples
+    --------
+    >>> from asr.training.config import load_config
+    >>> load_config({"gmm": {"mixtures": [1, 2]}}).gmm.mixtures
+    (1, 2)
     """
     if source is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()

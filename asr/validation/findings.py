@@ -32,6 +32,13 @@ class Finding:
         Utterances left out because of it, sorted.
     stops : bool
         Whether it prevents training.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from asr.validation import Finding
+    >>> Finding("error", "no-audio", Path("data/wav.scp"), 3, "the file does not exist").place
+    'data/wav.scp:3'
     """
 
     severity: Severity

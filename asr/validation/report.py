@@ -71,6 +71,13 @@ class Summary:
         Treatment of the lexicon's columns of numbers, if any.
     tests : tuple of SummaryOfTest
         Test directories in the given order.
+
+    Examples
+    --------
+    >>> import asr
+    >>> report = asr.validate("data/train", "lexicon.txt", config={"features": {"sample_rate": 8000}}, jobs=1)
+    >>> report.summary.vocabulary
+    5
     """
 
     listed: int = 0
@@ -125,7 +132,24 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings by file and line, the summary, and remarks on the corpus as a whole."""
+    """All findings by file and line, the summary, and remarks on the corpus as a whole.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        Sorted by file and line.
+    summary : Summary
+        Size of the corpus.
+    remarks : tuple of str
+        Remarks on the corpus as a whole.
+
+    Examples
+    --------
+    >>> import asr
+    >>> report = asr.validate("data/train", "lexicon.txt", config={"features": {"sample_rate": 8000}}, jobs=1)
+    >>> report.errors
+    ()
+    """
 
     findings: tuple[Finding, ...]
     summary: Summary = Summary()

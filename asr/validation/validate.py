@@ -75,6 +75,12 @@ def validate(
     ------
     OSError, MemoryError
         For failures of the machine, not of a file.
+
+    Examples
+    --------
+    >>> from asr.validation import validate
+    >>> validate("data/train", "lexicon.txt").summary.lexicon_words
+    5
     """
     root = None if root is None else Path(root)
     train = read_directory_past_faults(Path(data), root)

@@ -21,6 +21,7 @@ def transformed_images(
     Parameters
     ----------
     X : ndarray of shape (n_images, height * width)
+        The images.
     shape : (int, int)
         Height and width.
     transformations : sequence of str
@@ -40,6 +41,13 @@ def transformed_images(
     ------
     ValueError
         If the shape does not fit, or a name is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import transformed_images
+    >>> transformed_images(np.eye(3).reshape(1, 9), (3, 3), ["rotation"]).shape
+    (2, 1, 9)
     """
     height, width = shape
     if X.ndim != 2 or X.shape[1] != height * width:
@@ -60,11 +68,29 @@ def transformed_images(
 
 
 def smoothed_images(X: np.ndarray, shape: tuple[int, int], width: float, background: float | None = None) -> np.ndarray:
-    """Smooth images by a Gaussian of this width in pixels; outside is `background`, by default the smallest value.
+    """Smooth images by a Gaussian.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_images, height * width)
+        The images.
+    shape : (int, int)
+        Height and width.
+    width : float
+        Standard deviation of the Gaussian, in pixels.
+    background : float, optional
+        Value outside the image; by default the smallest value of X.
 
     Returns
     -------
     ndarray of the shape and float type of X
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import smoothed_images
+    >>> smoothed_images(np.eye(3).reshape(1, 9), (3, 3), 1.0).shape
+    (1, 9)
     """
     outside = float(X.min()) if background is None else background
     images = X.reshape(-1, *shape)

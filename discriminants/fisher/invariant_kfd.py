@@ -61,7 +61,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     See Also
     --------
     OrientedKernelPCA : the same without classes.
-    discriminants.fisher.image_transformations : copies of images.
+    transformed_images : copies of images.
     """
 
     n_centers: int = parameter(COUNT, default=1000, kw_only=False)

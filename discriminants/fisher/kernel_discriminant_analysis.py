@@ -79,6 +79,11 @@ class KernelDiscriminantAnalysis(KernelFeatures):
     --------
     KFDClassifier : a classifier, one class against the rest.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : the same without a kernel.
+
+    Examples
+    --------
+    >>> KernelDiscriminantAnalysis().fit_transform(X, y).shape
+    (150, 2)
     """
 
     n_components: int | None = parameter(COUNT, None, default=None, kw_only=False)

@@ -50,6 +50,11 @@ class OrientedKernelPCA(KernelFeatures):
     See Also
     --------
     InvariantKFDClassifier : a discriminant that does not move.
+
+    Examples
+    --------
+    >>> OrientedKernelPCA(2).fit_transform(X).shape
+    (150, 2)
     """
 
     n_components: int = parameter(COUNT, default=2, kw_only=False)

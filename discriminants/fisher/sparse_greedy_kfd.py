@@ -100,7 +100,13 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     def selection_paths(
         self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
-        """Return the selection paths of the base class, with the given or chosen penalty."""
+        """Return the selection paths of the base class, with the given or chosen penalty.
+
+        Parameters
+        ----------
+        X, targets, kernel, random
+            As in the base class.
+        """
         self.regularization_ = penalty_given_or_chosen(
             self.regularization, kernel, X, targets, self.penalty, own_column=True
         )

@@ -194,6 +194,11 @@ class SparseKFDRegressor(_SparseKFD, KernelRegressor):
     """L1-penalized kernel regression: the discriminant as a regression onto real targets (Mika 2002, 3.6.3 and 5).
 
     y may have several columns. C refers to targets scaled to the range from -1 to 1; outputs are scaled back.
+
+    See Also
+    --------
+    SparseKFDClassifier : the discriminant.
+    OROLSRegressor : forward selection of centers.
     """
 
     regularization: float = 1e-2

@@ -34,6 +34,13 @@ class ARDGaussianKernel(Kernel):
     See Also
     --------
     GaussianKernel : one width for all features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import ARDGaussianKernel
+    >>> ARDGaussianKernel([1.0, 2.0])(np.zeros((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.535, 0.535]])
     """
 
     def __init__(self, sigma: float | str | np.ndarray = "scale") -> None:

@@ -44,6 +44,17 @@ class CompactGaussianKernel(RadialKernel):
     M. G. Genton, Classes of kernels for machine learning: a statistics perspective, JMLR 2, 2001, 299-312.
     H. H. Zhang, M. Genton and P. Liu, Compactly supported radial basis function kernels, report 2570, North
     Carolina State University 2004.
+
+    See Also
+    --------
+    GaussianKernel : without a limit of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import CompactGaussianKernel
+    >>> CompactGaussianKernel(1.0)(np.zeros((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.141, 0.141]])
     """
 
     def __init__(self, sigma: float | str = "scale", cutoff: float = 3.0, taper: bool = True) -> None:

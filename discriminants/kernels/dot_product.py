@@ -28,7 +28,19 @@ class DotProductKernel(Kernel):
 
 
 class LinearKernel(DotProductKernel):
-    """k(x, c) = x'c. Positive semidefinite, of rank n_features at most."""
+    """k(x, c) = x'c. Positive semidefinite, of rank n_features at most.
+
+    See Also
+    --------
+    PolynomialKernel : of higher degree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import LinearKernel
+    >>> LinearKernel()(np.ones((1, 2)), np.ones((2, 2))).round(3)
+    array([[2., 2.]])
+    """
 
     def transform(self, products: np.ndarray) -> np.ndarray:
         """Return the products unchanged."""
@@ -54,6 +66,17 @@ class PolynomialKernel(DotProductKernel):
     ------
     ValueError
         If degree is not a whole number of at least 1, gamma is not positive and finite, or theta is not finite.
+
+    See Also
+    --------
+    LinearKernel : of degree one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import PolynomialKernel
+    >>> PolynomialKernel(gamma=1.0)(np.ones((1, 2)), np.ones((2, 2))).round(3)
+    array([[27., 27.]])
     """
 
     def __init__(self, degree: int = 3, theta: float = 1.0, gamma: float | str = "scale") -> None:
@@ -106,6 +129,17 @@ class SigmoidKernel(DotProductKernel):
     ------
     ValueError
         If kappa is not positive and finite, or theta not finite.
+
+    See Also
+    --------
+    PolynomialKernel : positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import SigmoidKernel
+    >>> SigmoidKernel(kappa=0.1)(np.ones((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.197, 0.197]])
     """
 
     def __init__(self, kappa: float | str = "scale", theta: float = 0.0) -> None:

@@ -27,6 +27,13 @@ class ExponentialKernel(RadialKernel):
     See Also
     --------
     LaplacianKernel : the same with the sum of absolute differences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import ExponentialKernel
+    >>> ExponentialKernel(1.0)(np.zeros((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.243, 0.243]])
     """
 
     @property

@@ -31,6 +31,13 @@ class GaussianKernel(Kernel):
     --------
     MultiscaleGaussianKernel : several candidate widths for every center.
     CompactGaussianKernel : zero beyond a few widths, for sparse matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import GaussianKernel
+    >>> GaussianKernel(1.0)(np.zeros((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.368, 0.368]])
     """
 
     def __init__(self, sigma: float | str | np.ndarray = "scale") -> None:

@@ -19,10 +19,28 @@ class Kernel(BaseEstimator, ABC):
     Kernels are scikit-learn parameter objects: they can be cloned, and nested parameters such as `kernel__sigma` can be
     tuned. A subclass implements `columns` and `diagonal`. It implements `resolved` if its parameters depend on the
     data, `at` if they differ between centers, and `over` if each point has several candidate columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import GaussianKernel, Kernel
+    >>> isinstance(GaussianKernel(1.0), Kernel)
+    True
+
+    See Also
+    --------
+    GaussianKernel : the default of the learners.
     """
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Return a copy whose parameters are numbers, with values such as "scale" computed from the data.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Training samples.
+        sample_weight : ndarray of shape (n_samples,), optional
+            Their weights.
 
         Raises
         ------
@@ -41,16 +59,36 @@ class Kernel(BaseEstimator, ABC):
         return self
 
     def over(self, points: np.ndarray) -> tuple["Kernel", np.ndarray]:
-        """Return the kernel of all candidates for the points, and for each candidate the number of its point."""
+        """Return the kernel of all candidates for the points, and for each candidate the number of its point.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_points, n_features)
+            Possible centers.
+        """
         return self, np.arange(points.shape[0])
 
     @abstractmethod
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "KernelColumns":
-        """Prepare for fixed centers (n_centers, n_features); blocks have the float type `dtype`."""
+        """Prepare for fixed centers (n_centers, n_features); blocks have the float type `dtype`.
+
+        Parameters
+        ----------
+        centers : ndarray of shape (n_centers, n_features)
+            Points c of k(x, c).
+        dtype : float type
+            Type of the kernel values.
+        """
 
     @abstractmethod
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """Return k(x, x) for every row of X, float64 of shape (n_samples,)."""
+        """Return k(x, x) for every row of X, float64 of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Samples.
+        """
 
     @property
     def has_width_gradient(self) -> bool:

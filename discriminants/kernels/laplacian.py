@@ -32,6 +32,13 @@ class LaplacianKernel(RadialKernel):
     See Also
     --------
     ExponentialKernel : the same with the Euclidean distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import LaplacianKernel
+    >>> LaplacianKernel(1.0)(np.zeros((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.135, 0.135]])
     """
 
     _norm: ClassVar[int] = 1

@@ -17,6 +17,18 @@ class PrecomputedKernel(Kernel):
     ----------
     indices : ndarray of int of shape (n_centers,), optional
         Columns of the centers; set by the learner.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from discriminants import KFDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> KFDClassifier(kernel="precomputed").fit(X @ X.T, y).predict(X[:3] @ X.T)
+    array([0, 0, 0])
+
+    See Also
+    --------
+    FunctionKernel : a function of two arrays.
     """
 
     def __init__(self, indices: np.ndarray | None = None) -> None:
@@ -71,6 +83,19 @@ class FunctionKernel(Kernel):
     ----------
     function : callable
         For example a function of `sklearn.metrics.pairwise`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics.pairwise import chi2_kernel
+    >>> from discriminants import FunctionKernel, KFDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> KFDClassifier(kernel=FunctionKernel(chi2_kernel)).fit(X, y).predict(X[:3])
+    array([0, 0, 0])
+
+    See Also
+    --------
+    PrecomputedKernel : a kernel matrix.
     """
 
     def __init__(self, function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:

@@ -32,6 +32,13 @@ class MultiscaleGaussianKernel(Kernel):
     See Also
     --------
     GaussianKernel : one width, or one width per center.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import MultiscaleGaussianKernel
+    >>> MultiscaleGaussianKernel([1.0, 2.0])(np.zeros((1, 2)), np.ones((2, 2))).round(3)
+    array([[0.368, 0.779, 0.368, 0.779]])
     """
 
     def __init__(self, sigmas: Sequence[float] | np.ndarray | str = "scale") -> None:

@@ -142,7 +142,13 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
         return means.astype(X.dtype, copy=False), deviations.astype(X.dtype, copy=False)
 
     def noise_variance(self, X: np.ndarray) -> np.ndarray:
-        """Predict the noise variance at each sample, shape (n_samples,)."""
+        """Predict the noise variance at each sample, shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         return self._noise(self._checked(X).astype(np.float64, copy=False))
 
     def _noise(self, X: np.ndarray) -> np.ndarray:

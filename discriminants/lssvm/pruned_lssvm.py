@@ -185,6 +185,11 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
     See Also
     --------
     OROLSClassifier : least squares with few centres.
+
+    Examples
+    --------
+    >>> PrunedLSSVMClassifier().fit(X[::5], y[::5]).predict(X[:3])
+    array([0, 0, 0])
     """
 
     calibrate_on: str = parameter({"training", "leave_one_out"}, default="training")

@@ -42,6 +42,19 @@ class ShrinkingGridSearchCV(BaseSearchCV):
     ------
     ValueError
         From `fit`, if `param_grid` is not a dict of lists, for several scores, and as in `GridSearchCV`.
+
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : one grid.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from discriminants import LSSVMClassifier, ShrinkingGridSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = ShrinkingGridSearchCV(LSSVMClassifier(), {"sigma": [1.0, 4.0]}, n_refinements=1, cv=2).fit(X, y)
+    >>> bool(search.best_score_ > 0.9)
+    True
     """
 
     estimator: Any = field(kw_only=False)

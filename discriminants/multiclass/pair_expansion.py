@@ -44,23 +44,46 @@ class PairExpansion(ClassifierMixin, KernelExpansion):
     class_log_prior_: np.ndarray
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class with the largest posterior."""
+        """Return the class with the largest posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         scores = self._scores(self._checked(X))
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the logarithm of (4.8), (n_samples, n_classes); for two classes the log odds of the second,
         (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
         """
         scores = self._scores(self._checked(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return natural log posteriors, float32 if X is float32, else float64, shape (n_samples, n_classes)."""
+        """Return natural log posteriors, float32 if X is float32, else float64, shape (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         return normalized(self._scores(self._checked(X)))
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return posteriors, shape (n_samples, n_classes); rows sum to one."""
+        """Return posteriors, shape (n_samples, n_classes); rows sum to one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X: np.ndarray) -> np.ndarray:

@@ -61,6 +61,19 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     D. Price, S. Knerr, L. Personnaz, G. Dreyfus, Pairwise neural network classifiers with probabilistic outputs,
     NIPS 7, 1995.
     J. Platt, N. Cristianini, J. Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 12, 2000.
+
+    See Also
+    --------
+    OneVsOneKernelClassifier : faster, for kernel classifiers whose pairs share centers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from discriminants import PairwiseClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> PairwiseClassifier(SVC(), combine="dag").fit(X, y).predict(X[:3])
+    array([0, 0, 0])
     """
 
     estimator: Any = parameter(
@@ -144,9 +157,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return posteriors by pairwise coupling for any `combine`, shape (n_samples, n_classes); rows sum to one.
 
-        See Also
-        --------
-        discriminants.multiclass.pairwise_coupling.couple : the formula.
+        `discriminants.multiclass.pairwise_coupling.couple` has the formula.
         """
         return np.exp(self.predict_log_proba(X))
 

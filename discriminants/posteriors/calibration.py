@@ -16,16 +16,31 @@ def log_loss(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight: np
     Parameters
     ----------
     y : array-like of shape (n_samples,)
+        True classes.
     proba : array-like of shape (n_samples, n_classes)
         Posteriors as returned by `predict_proba`, with the columns in the order of the sorted labels.
     labels : array-like of shape (n_classes,), optional
         The classes, such as `classifier.classes_`; required if `y` does not contain all of them.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples, finite and not negative; all equal by default.
+
+    Returns
+    -------
+    float
+        The mean, in nats.
 
     Raises
     ------
     ValueError
         If shapes or labels do not fit together, or a row is not a distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import log_loss
+    >>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.3, 0.7]])
+    >>> round(log_loss(y, proba), 3)
+    0.364
     """
     codes, proba, weight = _checked(y, proba, labels, sample_weight)
     return float(metrics.log_loss(codes, proba, labels=np.arange(proba.shape[1]), sample_weight=weight))
@@ -36,7 +51,28 @@ def brier_score(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight:
 
     For two classes it is twice the one-column Brier score.
 
-    Parameters and errors are those of `log_loss`.
+    Parameters
+    ----------
+    y, proba, labels, sample_weight
+        As in `log_loss`.
+
+    Returns
+    -------
+    float
+        The mean; 0 is perfect.
+
+    Raises
+    ------
+    ValueError
+        As `log_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import brier_score
+    >>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.3, 0.7]])
+    >>> round(brier_score(y, proba), 3)
+    0.193
     """
     codes, proba, weight = _checked(y, proba, labels, sample_weight)
     own = proba[np.arange(codes.shape[0]), codes]
@@ -89,13 +125,27 @@ def reliability_curve(
     label : optional
         The class whose posterior is evaluated; by default, the predicted class of each sample.
     n_bins : int
+        Number of bins.
     strategy : {"uniform", "quantile"}
         Bins of equal width between 0 and 1, or bins of equal numbers of samples.
+
+    Returns
+    -------
+    ReliabilityCurve
+        Arrays `confidence`, `accuracy` and `counts`, one value per bin with samples.
 
     Raises
     ------
     ValueError
         If shapes or labels do not fit together, a row is not a distribution, or `n_bins` or `strategy` is invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import reliability_curve
+    >>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.3, 0.7]])
+    >>> reliability_curve(y, proba, label=1, n_bins=2).confidence.round(2)
+    array([0.2 , 0.65])
     """
     codes, proba, weight = _checked(y, proba, labels, sample_weight)
     if label is None:
@@ -137,7 +187,30 @@ def expected_calibration_error(
 ) -> float:
     """Mean of |accuracy - confidence| over the bins of `reliability_curve`, weighted by their samples.
 
-    Source: Naeini, Cooper and Hauskrecht 2015. Parameters and errors are those of `reliability_curve`.
+    Source: Naeini, Cooper and Hauskrecht 2015.
+
+    Parameters
+    ----------
+    y, proba, label, labels, n_bins, strategy, sample_weight
+        As in `reliability_curve`.
+
+    Returns
+    -------
+    float
+        The mean, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        As `reliability_curve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import expected_calibration_error
+    >>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.3, 0.7]])
+    >>> round(expected_calibration_error(y, proba, label=1, n_bins=2), 3)
+    0.3
     """
     return reliability_curve(
         y, proba, label=label, labels=labels, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
@@ -150,6 +223,7 @@ def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | Non
     Parameters
     ----------
     curve : ReliabilityCurve
+        Result of `reliability_curve`.
     ax : matplotlib axes, optional
         Axes to draw on; a new figure by default.
     name : str, optional
@@ -158,6 +232,14 @@ def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | Non
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import plot_reliability, reliability_curve
+    >>> y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.4, 0.6], [0.3, 0.7]])
+    >>> plot_reliability(reliability_curve(y, proba), name="example").get_xlabel()
+    'posterior'
     """
     if ax is None:
         from matplotlib.figure import Figure

@@ -65,6 +65,18 @@ class GaussianOutputModel(_OutputModel):
         Row 0 is for the class, row 1 for the rest.
     log_priors_ : ndarray of shape (2, n_outputs)
     n_classes_ : int
+
+    See Also
+    --------
+    PlattOutputModel : a sigmoid for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import GaussianOutputModel
+    >>> model = GaussianOutputModel().fit(np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1]))
+    >>> np.exp(model.predict_log_proba(np.array([[1.5]]))).argmax(axis=1)
+    array([1])
     """
 
     def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
@@ -123,6 +135,18 @@ class PlattOutputModel(_OutputModel):
     J. Platt, Probabilistic outputs for support vector machines, 1999. H.-T. Lin, C.-J. Lin, R. Weng, A note on
     Platt's probabilistic outputs for support vector machines, 2007. B. Zadrozny, C. Elkan, Transforming
     classifier scores into accurate multiclass probability estimates, 2002.
+
+    See Also
+    --------
+    GaussianOutputModel : normal densities of the outputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import PlattOutputModel
+    >>> model = PlattOutputModel().fit(np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1]))
+    >>> np.exp(model.predict_log_proba(np.array([[1.5]]))).argmax(axis=1)
+    array([1])
     """
 
     def fit(
@@ -225,6 +249,18 @@ class LogisticOutputModel(_OutputModel):
     ----------
     coef_ : ndarray of shape (n_outputs, n_classes)
     intercept_ : ndarray of shape (n_classes,)
+
+    See Also
+    --------
+    PlattOutputModel : a sigmoid for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import LogisticOutputModel
+    >>> model = LogisticOutputModel().fit(np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1]))
+    >>> np.exp(model.predict_log_proba(np.array([[1.5]]))).argmax(axis=1)
+    array([1])
     """
 
     C: float = field(default=1.0, kw_only=False)

@@ -32,6 +32,7 @@ def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], metadata: Ma
     Parameters
     ----------
     path : path
+        File to write.
     arrays : dict of str to ndarray
         Boolean, integer (8 to 64 bits) or float (16 to 64 bits) arrays of any shape.
     metadata : dict
@@ -43,6 +44,12 @@ def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], metadata: Ma
         If an array or the metadata cannot be represented, or the metadata are too large to be loaded.
     OSError
         If the file cannot be written; the message contains its path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import save_arrays
+    >>> save_arrays("numbers.safetensors", {"a": np.arange(3)}, {"source": "an example"})
     """
     path = Path(path)
     plain = {name: _plain(path, name, array) for name, array in arrays.items()}
@@ -94,6 +101,16 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
     The header is checked against limits and the file's size before any allocation. The content is checked against its
     checksum.
 
+    Parameters
+    ----------
+    path : path
+        File to read.
+
+    Returns
+    -------
+    (dict of str to ndarray, dict)
+        Arrays and metadata, as given to `save_arrays`.
+
     Raises
     ------
     FileNotFoundError
@@ -101,6 +118,14 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
     ModelFormatError
         If the file is truncated, is not a safetensors file, does not match its header or checksum, or lacks the
         metadata of `save_arrays`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import load_arrays, save_arrays
+    >>> save_arrays("numbers.safetensors", {"a": np.arange(3)}, {"source": "an example"})
+    >>> load_arrays("numbers.safetensors")
+    ({'a': array([0, 1, 2])}, {'source': 'an example'})
     """
     path = Path(path)
     _check_header(path)

@@ -49,6 +49,14 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
     ------
     ModelFormatError
         If a parameter or attribute has a type that cannot be represented.
+
+    Examples
+    --------
+    >>> from discriminants import LinearDiscriminant, estimator_to_arrays
+    >>> model = LinearDiscriminant().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> arrays, metadata = estimator_to_arrays(model)
+    >>> metadata["format"]
+    'scikit-learn estimator...'
     """
     arrays: Arrays = {}
     return arrays, {"format": _FORMAT, "estimator": _encode(estimator, type(estimator).__name__, arrays)}
@@ -71,11 +79,23 @@ def estimator_from_arrays(
         Modules whose classes, submodules included, are also allowed, with any attributes; "sklearn" allows all of
         scikit-learn.
 
+    Returns
+    -------
+    estimator
+        The fitted estimator.
+
     Raises
     ------
     ModelFormatError
         If the metadata are malformed, name a missing array, name a class that is not allowed, or describe an estimator
         whose parts do not fit together.
+
+    Examples
+    --------
+    >>> from discriminants import LinearDiscriminant, estimator_from_arrays, estimator_to_arrays
+    >>> model = LinearDiscriminant().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> estimator_from_arrays(*estimator_to_arrays(model)).predict([[0.5]])
+    array([0])
     """
     if metadata.get("format") != _FORMAT:
         raise ModelFormatError(f"unknown format {metadata.get('format')!r}. Expected {_FORMAT!r}")
@@ -109,6 +129,11 @@ def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str] = ()) -
     ------
     ModelFormatError
         If it cannot; names the class or the parameter.
+
+    Examples
+    --------
+    >>> from discriminants import NPDClassifier, require_storable
+    >>> require_storable(NPDClassifier())
     """
     require_known(estimator, tuple(trusted))
     estimator_to_arrays(estimator)

@@ -42,6 +42,11 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     The pseudoinverse is updated column by column (3.62). With K = Q U it is K^+ = U^-1 D^-1 Q', so the thin orthogonal
     form is equivalent, and it stays accurate when the pseudoinverse recursion does not. The weights equal the
     least-squares solution in the chosen columns at every step.
+
+    See Also
+    --------
+    OROLSClassifier : regularized least squares with the same selection.
+    SparseKernelLogisticClassifier : logistic loss and better posteriors.
     """
 
 
@@ -50,6 +55,10 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
     """Least squares in forward-selected kernel columns.
 
     y may have several columns. The algorithm is that of `NPDClassifier`.
+
+    See Also
+    --------
+    OROLSRegressor : regularized least squares with the same selection.
     """
 
     criterion: str | None = "cv"

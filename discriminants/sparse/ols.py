@@ -54,6 +54,16 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
 
     The classical baseline. It chooses the same centers and weights as `NPDClassifier(rule="error_reduction")` over the
     same candidates. It takes O(N P) memory and O(N P m) time; the Gram form takes O(P^2) and O(N P^2 / 2).
+
+    See Also
+    --------
+    NPDClassifier : the same criterion over all samples.
+    OROLSClassifier : with regularization.
+
+    Examples
+    --------
+    >>> OLSClassifier(10).fit(X, y).predict(X[:3])
+    array([0, 0, 0])
     """
 
 
@@ -62,6 +72,10 @@ class OLSRegressor(_OrthogonalLeastSquares, KernelRegressor):
     """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
 
     y may have several columns. Memory and time are those of `OLSClassifier`.
+
+    See Also
+    --------
+    OROLSRegressor : with regularization.
     """
 
     criterion: str | None = "cv"

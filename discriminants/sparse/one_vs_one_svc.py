@@ -55,6 +55,10 @@ class OneVsOneSVC(PairExpansion):
     ----------
     S. Krueger, M. Schaffoener, M. Katz, E. Andelic, A. Wendemuth, Speech recognition with support vector machines in a
     hybrid system, Interspeech 2005.
+
+    See Also
+    --------
+    OneVsOneKernelClassifier : least squares or logistic loss, with few centers for each pair.
     """
 
     C: float = parameter(POSITIVE, default=1.0, kw_only=False)

@@ -92,6 +92,11 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
     The weights are (K'K + lambda U'U)^-1 K'y, because the penalty is on the orthogonal weights (3.80). Selection ends
     when lambda has settled, when the condition number of Q exceeds `max_condition`, or at `n_centers`. A shared
     dictionary has one lambda for all outputs (their GCV is summed); private dictionaries have one for each output.
+
+    See Also
+    --------
+    NPDClassifier : pseudo-discriminant analysis.
+    SparseKernelLogisticClassifier : logistic loss and better posteriors.
     """
 
 
@@ -103,6 +108,11 @@ class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
 
     The bias is penalized like every other orthogonal weight (3.80). If the mean of the targets is large relative to
     their standard deviation, center them first, for example with `sklearn.compose.TransformedTargetRegressor`.
+
+    See Also
+    --------
+    LSSVMRegressor : every sample is a center.
+    KRLSRegressor : for streams.
     """
 
     criterion: str | None = "cv"

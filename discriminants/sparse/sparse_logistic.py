@@ -405,7 +405,15 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_outputs)), np.zeros(n_outputs))
 
     def kernel_values(self, X: np.ndarray, dtype: np.dtype | type | None = None) -> np.ndarray:
-        """Return K(X, centers) of shape (n, m), computed in the float type of X and returned in it by default."""
+        """Return K(X, centers) of shape (n, m), computed in the float type of X and returned in it by default.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        dtype : float type, optional
+            Type of the result.
+        """
         K = np.empty((X.shape[0], self.basis_centers_.shape[0]), dtype=X.dtype if dtype is None else dtype)
         for rows, block in self.kernel_.columns(self.basis_centers_, X.dtype).blocks(X, BLOCK_ROWS):
             K[rows] = block

@@ -23,6 +23,7 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     Parameters
     ----------
     y : array-like of shape (n_times,) or (n_times, n_outputs)
+        Outputs of the series.
     n_lags : int
         p, the number of previous outputs in a row.
     u : array-like of shape (n_times,) or (n_times, n_inputs), optional
@@ -41,6 +42,13 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     ------
     ValueError
         For values that are not finite, inputs without lags or lags without inputs, or a series that is too short.
+
+    Examples
+    --------
+    >>> from discriminants import lag_table
+    >>> lag_table([1, 2, 3, 4], 2)
+    (array([[2., 1.],
+           [3., 2.]]), array([3., 4.]))
     """
     outputs, inputs = checked_series(y, "y"), checked_inputs(u, n_input_lags)
     most = max(n_lags, n_input_lags)
@@ -80,6 +88,19 @@ class NARX(BaseEstimator):
     last_outputs_ : ndarray of shape (p, n_outputs)
         The last outputs of the training series, from which `simulate` continues.
     last_inputs_ : ndarray of shape (q, n_inputs)
+
+    See Also
+    --------
+    RecurrentLSSVM : trained on the errors of several steps.
+    lag_table : the inputs and targets of the regressor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import NARX
+    >>> y = np.sin(np.arange(100) / 3)
+    >>> bool(NARX(n_lags=4).fit(y).score(y, horizon=5) > 0.9)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -250,6 +271,11 @@ class NARX(BaseEstimator):
         """Compute the coefficient of determination R^2 of `predict(y, u, horizon)`, averaged over the outputs.
 
         1 is perfect, 0 equals predicting the mean of the outputs.
+
+        Parameters
+        ----------
+        y, u, horizon
+            As in `predict`.
         """
         found = self.predict(y, u, horizon)
         wanted = checked_series(y, "y")[-found.shape[0] :]

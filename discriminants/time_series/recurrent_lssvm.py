@@ -49,6 +49,18 @@ class RecurrentLSSVM(NARX):
         Regressor with the final weights; its leave-one-out residuals are those of the initial one-step solution.
     objectives_ : ndarray of shape (n_horizons, 2)
         Objective before and after training, for each stretch length.
+
+    See Also
+    --------
+    NARX : trained one step ahead, with any regressor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminants import RecurrentLSSVM
+    >>> y = np.sin(np.arange(100) / 3)
+    >>> bool(RecurrentLSSVM(n_lags=4, horizon=4).fit(y).score(y, horizon=4) > 0.9)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

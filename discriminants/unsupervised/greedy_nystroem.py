@@ -41,6 +41,11 @@ class GreedyNystroem(KernelFeatures, ChosenCenters):
     See Also
     --------
     FixedSizeLSSVMClassifier : includes the linear model.
+
+    Examples
+    --------
+    >>> GreedyNystroem(20).fit_transform(X).shape
+    (150, 20)
     """
 
     n_components: int = parameter(COUNT, default=100, kw_only=False)

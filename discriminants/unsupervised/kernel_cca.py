@@ -65,6 +65,12 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     See Also
     --------
     sklearn.cross_decomposition.CCA : linear, without a penalty.
+
+    Examples
+    --------
+    >>> x_scores, y_scores = KernelCCA(1).fit(X[:, :2], X[:, 2:]).transform(X[:, :2], X[:, 2:])
+    >>> x_scores.shape
+    (150, 1)
     """
 
     n_components: int = parameter(COUNT, default=2, kw_only=False)

@@ -51,6 +51,11 @@ class LSSVMKernelPCA(KernelFeatures):
     --------
     sklearn.decomposition.KernelPCA : with a bias term; reconstruction by kernel ridge regression.
     OrientedKernelPCA : invariant to transformations.
+
+    Examples
+    --------
+    >>> LSSVMKernelPCA(2).fit_transform(X).shape
+    (150, 2)
     """
 
     n_components: int = parameter(COUNT, default=2, kw_only=False)
@@ -105,6 +110,11 @@ class LSSVMKernelPCA(KernelFeatures):
 
     def inverse_transform(self, Z: np.ndarray) -> np.ndarray:
         """Reconstruct samples (n_samples, n_features) from scores (n_samples, n_found).
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Scores.
 
         Raises
         ------

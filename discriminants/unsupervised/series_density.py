@@ -52,6 +52,11 @@ class SeriesDensity(DensityMixin, KernelExpansion):
     See Also
     --------
     sklearn.neighbors.KernelDensity : the Parzen estimate, computed with trees.
+
+    Examples
+    --------
+    >>> SeriesDensity().fit(X).density(X).shape
+    (150,)
     """
 
     sigma: Any = parameter(POSITIVE, {"scott"}, default="scott")
@@ -102,16 +107,35 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         return float(-self.n_features_in_ * (0.5 * np.log(2.0 * np.pi) + np.log(self.sigma_)))
 
     def density(self, X: np.ndarray) -> np.ndarray:
-        """Compute p(x), shape (n_samples,), also if negative."""
+        """Compute p(x), shape (n_samples,), also if negative.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         return self._outputs(self._checked(X))[:, 0] * np.exp(self._log_height())
 
     def score_samples(self, X: np.ndarray) -> np.ndarray:
-        """Compute the natural log of p(x), shape (n_samples,); if p is not positive, that of the smallest number."""
+        """Compute the natural log of p(x), shape (n_samples,); if p is not positive, that of the smallest number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         outputs = self._outputs(self._checked(X))[:, 0]
         return np.log(np.maximum(outputs, np.finfo(outputs.dtype).tiny)) + outputs.dtype.type(self._log_height())
 
     def score(self, X: np.ndarray, y: Any = None) -> float:
-        """Compute the mean of `score_samples`."""
+        """Compute the mean of `score_samples`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+        """
         return float(self.score_samples(X).mean(dtype=np.float64))
 
 

@@ -30,22 +30,36 @@ random_state : int, RandomState or None
 """
 """Parameters with the same meaning in classes without a common base."""
 
-SHARED_BY_FITS = """
+SHARED_BY_METHODS = """
 Parameters
 ----------
 X : array-like of shape (n_samples, n_features)
+    Samples.
 y : array-like of shape (n_samples,)
+    Classes or outputs of the samples.
 sample_weight : array-like of shape (n_samples,), optional
     v >= 0: a sample of weight two is as two equal samples, one of weight zero as none.
 classes : array-like of shape (n_classes,), optional
     All classes; needed in the first call only.
+"""
+"""Arguments of the methods of estimators."""
 
+SHARED_BY_FITS = """
 Raises
 ------
 ValueError
     For NaN or infinite input, shapes that do not fit, or parameters out of range.
 """
-"""Arguments and errors of `fit` and `partial_fit`."""
+"""Errors of `fit` and `partial_fit`."""
+
+_DATA = {
+    "Classifier": [">>> from sklearn.datasets import load_iris", ">>> X, y = load_iris(return_X_y=True)"],
+    "Regressor": [">>> import numpy as np", ">>> X = np.linspace(-3, 3, 60)[:, None]", ">>> y = np.sin(X[:, 0])"],
+}
+_SHOWN = {
+    "Classifier": [">>> {name}().fit(X, y).predict(X[:3])", "array([0, 0, 0])"],
+    "Regressor": [">>> bool({name}().fit(X, y).score(X, y) > 0.9)", "True"],
+}
 
 _REFERENCES = {
     "Andelic 2007": "E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007.",
@@ -83,6 +97,20 @@ def completed(docs: Sequence[str | None], parameters: Iterable[Parameter]) -> st
     return "\n\n".join(
         f"{title}\n{'-' * len(title)}\n{text}" if title else text for title, text in texts.items() if text
     )
+
+
+def with_example(doc: str, name: str, *, regressor: bool) -> str:
+    """Return the docstring of an estimator with an example.
+
+    An example of its own without imports is that of data of the estimator's kind. Without one, the default parameters
+    are shown.
+    """
+    kind = "Regressor" if regressor else "Classifier"
+    head, _, own = cleandoc(doc).partition("\nExamples\n--------\n")
+    if "import" not in own:
+        shown = own.splitlines() or [line.format(name=name) for line in _SHOWN[kind]]
+        own = "\n".join([*_DATA[kind][:1], f">>> from discriminants import {name}", *_DATA[kind][1:], *shown])
+    return f"{head.rstrip()}\n\nExamples\n--------\n{own}"
 
 
 def _sections(doc: str) -> dict[str, list[str]]:

@@ -79,7 +79,13 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
     """Base of the transformers, whose outputs are features."""
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return features of shape (n_samples, n_features_out), in the float type of X."""
+        """Return features of shape (n_samples, n_features_out), in the float type of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        """
         return self._outputs(self._checked(X))
 
     @property

@@ -95,7 +95,7 @@ def test_derived_estimator_completes_inherited_entries() -> None:
     ]
     assert str(inspect.signature(Derived)).startswith("(first: int = 1, *, second: str = 'b'")
     assert vars(Derived()) == {"first": 1, "second": "b", "third": None}
-    assert entries(Derived.fit, "Parameters") == [("X", "array-like of shape (n_samples, n_features)", "")]
+    assert entries(Derived.fit, "Parameters") == [("X", "array-like of shape (n_samples, n_features)", "Samples.")]
     assert entries(Derived.fit, "Raises")[0][2].endswith("parameters out of range.\n    For an empty X.")
     assert "S. Mika, Kernel Fisher Discriminants" in (Derived.__doc__ or "")
 

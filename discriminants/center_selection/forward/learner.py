@@ -104,7 +104,17 @@ class ForwardSelectionLearner(KernelExpansion):
         return False
 
     def select(self, state: SelectionState, rule: Rule, n_centers: int) -> list[float]:
-        """Choose centers until `n_centers` are chosen or the learner stops; return the penalty after every column."""
+        """Choose centers until `n_centers` are chosen or the learner stops; return the penalty after every column.
+
+        Parameters
+        ----------
+        state : SelectionState
+            Selection to continue.
+        rule : Rule
+            Choice of the next center.
+        n_centers : int
+            Number of centers to reach.
+        """
         lams: list[float] = []
         self._begin(state)
 
@@ -152,9 +162,20 @@ class ForwardSelectionLearner(KernelExpansion):
     def selection_paths(
         self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
-        """Select up to `n_centers` centers for each dictionary, for X (N, n_features) and targets (N, S).
+        """Select up to `n_centers` centers for each dictionary.
 
         Returns the row of X of each of P candidates, the kernel for these, and a path for each dictionary.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, n_features)
+            Samples.
+        targets : ndarray of shape (N, S)
+            Targets of the outputs.
+        kernel : Kernel
+            Kernel with numbers as parameters.
+        random : RandomState
+            Generator of the random numbers.
         """
         rows = self._candidate_rows(X, kernel, random)
         if self.candidates == "residual" and self.n_candidates is not None and self.n_candidates < X.shape[0]:
