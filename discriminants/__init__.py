@@ -1,4 +1,4 @@
-"""Sparse kernel discriminants: few basis centres by forward selection, weights by least squares or logistic loss.
+"""Sparse kernel discriminants: few basis centers by forward selection, weights by least squares or logistic loss.
 
 The package contains scikit-learn estimators on plain arrays and does not depend on speech. Names are loaded on first
 use, so that `import discriminants` is fast.

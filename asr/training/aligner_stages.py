@@ -49,7 +49,7 @@ def with_context(context: TrainingContext, dataset: Dataset) -> TrainingContext:
     enough = dataset.seconds >= SECONDS_FOR_CONTEXT and more_states
     if enough and not config.asks_for_context:
         log.info(
-            "%.0f minutes of speech are enough for states that depend on a phone's neighbours (context = 3); "
+            "%.0f minutes of speech are enough for states that depend on a phone's neighbors (context = 3); "
             "context = 1 in the settings does without",
             dataset.seconds / 60,
         )

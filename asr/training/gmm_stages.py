@@ -141,7 +141,7 @@ def train_tied_mixtures(
         log.info("%s: %d states for phones in %d contexts; wanted were %d", name, n_spoken, n_contexts, wanted)
         if complain and not len(tying.question_side):
             log.warning(
-                "%s: no tree asks a question, so that states depend on no neighbour: %d frames are too few for more "
+                "%s: no tree asks a question, so that states depend on no neighbor: %d frames are too few for more "
                 "than these %d states, at %d frames each; take `context = 1`, or set `tied_states`",
                 name, table.n_frames, n_spoken, FRAMES_A_STATE,
             )  # fmt: skip

@@ -58,7 +58,7 @@ def remarks_on_context(
     n_phones = len(summary.phones)
     plain = n_phones * states_per_phone
     texts = f"context = 3: the {n_phones} phones have {plain} states without context"
-    remedy = "so that no state will depend on a neighbour; take `context = 1`"
+    remedy = "so that no state will depend on a neighbor; take `context = 1`"
     if tied_states == "auto" and summary.seconds is not None:
         n_frames = round(1000 * summary.seconds / shift_ms)
         if states_for(n_frames) <= plain:

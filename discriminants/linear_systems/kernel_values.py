@@ -12,13 +12,13 @@ _PROBED = 50  # number of kernel columns checked without a matrix
 
 
 def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
-    """Return the kernel and the centres with every sample as a centre, once for each candidate of the kernel."""
+    """Return the kernel and the centers with every sample as a center, once for each candidate of the kernel."""
     kernel, points = kernel.over(X)
     return kernel, X if points.shape[0] == X.shape[0] else X[points]
 
 
 def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel:
-    """Return the kernel with all samples as centres. Raises ValueError, naming `wanted_by`, for several candidates per
+    """Return the kernel with all samples as centers. Raises ValueError, naming `wanted_by`, for several candidates per
     point.
     """
     kernel, points = kernel.over(X)

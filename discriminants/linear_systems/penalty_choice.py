@@ -102,7 +102,7 @@ def expected_squares(
 ) -> np.ndarray:
     """Estimate the mean squared error on a new sample for each penalty, summed over the outputs.
 
-    The criterion "leave_one_out" is the mean square of the leave-one-out residuals, "gcv" generalised cross-validation
+    The criterion "leave_one_out" is the mean square of the leave-one-out residuals, "gcv" generalized cross-validation
     (Suykens et al. 2002, 2.59). Without weights, or if all are one, all penalties come from one eigendecomposition
     (`PenaltyPath`). Other weights support only the penalty "kernel", with one factorisation per value. K is unchanged;
     `own_column` is as in `PenaltyPath.leave_one_out_outputs`. Raises ValueError as `PenaltyPath` and `WeightedRidge`.

@@ -62,7 +62,7 @@ class RidgeSums(BaseEstimator):
 
 
 class RidgePath(NamedTuple):
-    """Minimizers of |y - f|^2 + mu |w|^2 for all mu from one eigendecomposition of the centred scatter, V diag(l)
+    """Minimizers of |y - f|^2 + mu |w|^2 for all mu from one eigendecomposition of the centered scatter, V diag(l)
     V'.
     """
 
@@ -98,7 +98,7 @@ class RidgePath(NamedTuple):
 class LeaveOneOut:
     """Squared leave-one-out errors in closed form: (y - f) / (1 - h).
 
-    The centres and their columns stay; only the sample's equation is left out. The samples of the path are added a
+    The centers and their columns stay; only the sample's equation is left out. The samples of the path are added a
     second time. `squares` (n_penalties,) sums over all samples so far and all targets.
     """
 

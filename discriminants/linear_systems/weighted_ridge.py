@@ -19,7 +19,7 @@ class WeightedRidge:
     5.13).
 
     The conditions are (K + mu V^-1) alpha + 1 b = y, 1'alpha = 0, with residuals mu alpha_i / v_i. Because alpha sums
-    to zero, K can be centred first, so a large constant part of the kernel costs no precision. Time is O(N^3), memory 8
+    to zero, K can be centered first, so a large constant part of the kernel costs no precision. Time is O(N^3), memory 8
     N^2 bytes including K, which is overwritten.
 
     `alpha` and `residuals` have shape (n_samples, n_outputs), `bias` (n_outputs,); `weight` is v > 0, ones by default.

@@ -1,4 +1,4 @@
-"""Whitening of the kernel columns of given centres."""
+"""Whitening of the kernel columns of given centers."""
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -11,11 +11,11 @@ _INDEFINITE = 1e-6  # largest error of a factor, relative to the largest k(x, x)
 
 
 def whitening_map(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute independent centres S, ascending, and A with A A' = K_SS^-1.
+    """Compute independent centers S, ascending, and A with A A' = K_SS^-1.
 
-    k(x, S) A are features whose products are the kernel in the span of the centres. K (m, m) is the kernel matrix of
-    the centres. A centre is dropped if at most `tol` times the largest k(x, x) lies outside the span of the others.
-    Raises ValueError if the kernel is not symmetric and positive semidefinite on the centres.
+    k(x, S) A are features whose products are the kernel in the span of the centers. K (m, m) is the kernel matrix of
+    the centers. A center is dropped if at most `tol` times the largest k(x, x) lies outside the span of the others.
+    Raises ValueError if the kernel is not symmetric and positive semidefinite on the centers.
     """
     check_symmetric(K, "the Nystroem approximation")
     G, pivots, _ = pivoted_cholesky(PrecomputedKernel().resolved(K), K, K.shape[0], tol)

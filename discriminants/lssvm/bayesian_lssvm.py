@@ -153,7 +153,7 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
 
     Squared errors correspond to normal noise and the penalty to a normal prior of the function: a Gaussian process with
     a flat prior of its bias. The most probable variances of both (level 2 of Suykens et al. 2002, 4.39) come from one
-    eigendecomposition of the centred kernel matrix. The widths (level 3, 4.53) are found by quasi-Newton steps, each
+    eigendecomposition of the centered kernel matrix. The widths (level 3, 4.53) are found by quasi-Newton steps, each
     with one decomposition. Inputs that do not raise the evidence can be removed (4.77). No samples are held out and no
     grid is searched.
 

@@ -1,4 +1,4 @@
-"""Fixed-size least-squares support vector machines: a given number of centres, any number of samples."""
+"""Fixed-size least-squares support vector machines: a given number of centers, any number of samples."""
 
 import warnings
 from collections.abc import Iterator
@@ -44,15 +44,15 @@ class _FixedSize(ChosenCenters):
     Parameters
     ----------
     n_centers : int
-        Maximum number of centres.
+        Maximum number of centers.
     centers : array-like of shape (m, n_features), optional
-        Given centres; none are then chosen. With `partial_fit` the first samples alone determine the centres and the
-        width "scale", so the first call should have at least n_centers samples. If centres and width are given, a
+        Given centers; none are then chosen. With `partial_fit` the first samples alone determine the centers and the
+        width "scale", so the first call should have at least n_centers samples. If centers and width are given, a
         stream can be split in any way.
     regularization : float, "auto", "gcv" or "leave_one_out"
-        mu, or the criterion that chooses it among `penalties` for all outputs together. "gcv" is generalised
+        mu, or the criterion that chooses it among `penalties` for all outputs together. "gcv" is generalized
         cross-validation. "leave_one_out" uses leave-one-out errors in closed form, which takes a second pass over the
-        samples. "auto" is "gcv", or "leave_one_out" with fewer than ten samples per centre, because generalised
+        samples. "auto" is "gcv", or "leave_one_out" with fewer than ten samples per center, because generalized
         cross-validation may then choose no penalty; it leaves out equal samples together. With `partial_fit` it is
         "gcv".
     penalties : array-like, optional
@@ -64,7 +64,7 @@ class _FixedSize(ChosenCenters):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (m, n_outputs)
-        float64, like the centres and the intercept.
+        float64, like the centers and the intercept.
     regularization_ : float
     scores_ : ndarray of shape (n_penalties,)
         GCV or mean squared leave-one-out error, summed over the outputs; only if the penalty was chosen.
@@ -240,17 +240,17 @@ class _Features:
 
 @estimator
 class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
-    """The least-squares support vector machine in the primal, on the features of a fixed number of centres.
+    """The least-squares support vector machine in the primal, on the features of a fixed number of centers.
 
-    Centres are chosen first, independently of the weights. Ridge regression with a free bias in their white features
-    then uses sums over blocks of samples: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every sample as a centre this is
+    Centers are chosen first, independently of the weights. Ridge regression with a free bias in their white features
+    then uses sums over blocks of samples: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every sample as a center this is
     the LS-SVM, and mu is 1 / gamma. Time is O(N m^2). Memory is O(m^2), a block of samples, and up to 8 bytes for each
-    centre and candidate while choosing.
+    center and candidate while choosing.
 
     See Also
     --------
     GreedyNystroem : only the features.
-    KRLSRegressor : chooses centres from a whole stream.
+    KRLSRegressor : chooses centers from a whole stream.
     """
 
     @available_if(_can_stream)
@@ -271,9 +271,9 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
 
 @estimator
 class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
-    """The least-squares support vector machine on a fixed number of centres, one output per class against the rest.
+    """The least-squares support vector machine on a fixed number of centers, one output per class against the rest.
 
-    All classes share the centres and one factorisation; the rest is as in `FixedSizeLSSVMRegressor`.
+    All classes share the centers and one factorisation; the rest is as in `FixedSizeLSSVMRegressor`.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
 
     See Also
     --------
-    OROLSClassifier : chooses centres by the targets.
+    OROLSClassifier : chooses centers by the targets.
     """
 
     moments_: ClassMoments = field(init=False)

@@ -1,4 +1,4 @@
-"""Least-squares support vector machines (Suykens et al. 2002): every sample a centre, one linear system."""
+"""Least-squares support vector machines (Suykens et al. 2002): every sample a center, one linear system."""
 
 import warnings
 from collections.abc import Callable
@@ -46,7 +46,7 @@ class Group(NamedTuple):
 
 @estimator
 class LSSVM(KernelExpansion):
-    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, with all its samples as centres.
+    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, with all its samples as centers.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class LSSVM(KernelExpansion):
         kernel's scale (`linear_systems.penalty_choice.usual_penalties`) on at most 2000 samples, in about a second and
         200 MB; equal samples are left out together.
     choose_by : {"leave_one_out", "gcv"}
-        Criterion: the mean square of the leave-one-out residuals, or generalised cross-validation.
+        Criterion: the mean square of the leave-one-out residuals, or generalized cross-validation.
     solver : {"direct", "conjugate_gradient"}
         One factorisation; or conjugate gradients, which evaluate the kernel in blocks of rows and hold no matrix
         (`linear_systems.kernel_conjugate_gradients`). The second takes one `regularization` and has no leave-one-out
@@ -198,11 +198,11 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     """Least-squares support vector machine for regression: ridge regression in the space of a kernel with a free bias.
 
     Minimizes sum_i v_i (y_i - f(x_i) - b)^2 + mu |f|^2, |f| the norm in the space of the kernel (Suykens et al. 2002,
-    3.28-3.32): kernel ridge regression on centred features. All targets share one factorisation, which also gives the
+    3.28-3.32): kernel ridge regression on centered features. All targets share one factorisation, which also gives the
     leave-one-out residuals in closed form.
 
     Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, for any length of the list. Every
-    sample is a centre, so a prediction takes N kernel values.
+    sample is a center, so a prediction takes N kernel values.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     See Also
     --------
     WeightedLSSVMRegressor : robust against outliers.
-    OROLSRegressor : least squares with few centres.
+    OROLSRegressor : least squares with few centers.
     """
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:

@@ -33,7 +33,7 @@ class _Pruned(LSSVM):
     Attributes
     ----------
     support_ : ndarray of int of shape (m,)
-        Rows of the samples that are centres.
+        Rows of the samples that are centers.
     """
 
     share: float = parameter(SHARE, default=0.05)
@@ -127,7 +127,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
     remaining samples, ordinary residuals for the removed ones. Pruning stops when the mean square is significantly
     above that of the full machine, and the previous machine is kept. Squares above 55 times their median, those of
     outliers, are set to that value. Structure that only removed samples show is lost. To explain all samples by few
-    centres, use `OROLSRegressor`.
+    centers, use `OROLSRegressor`.
 
     Time is about 1 / (3 share) full fits, 7 for the source's 5 %.
 
@@ -145,7 +145,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
 
     See Also
     --------
-    OROLSRegressor : least squares with few centres.
+    OROLSRegressor : least squares with few centers.
     """
 
     def _losses(self, y: np.ndarray) -> np.ndarray:
@@ -184,7 +184,7 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
 
     See Also
     --------
-    OROLSClassifier : least squares with few centres.
+    OROLSClassifier : least squares with few centers.
 
     Examples
     --------

@@ -16,9 +16,9 @@ from discriminants.util.estimator import estimator, field, parameter
 class ShrinkingGridSearchCV(BaseSearchCV):
     """`GridSearchCV` followed by finer grids around the best candidate.
 
-    Each round takes the best value of every parameter and the midpoints between it and its neighbours; at the end of a
+    Each round takes the best value of every parameter and the midpoints between it and its neighbors; at the end of a
     grid, one value a step further out. It tries all new combinations (Suykens et al. 2002, section 3.4.2), at most 3^p
-    - 1 for p numeric parameters. After r rounds the neighbours of the best are 2^-r of the first grid's steps away. If
+    - 1 for p numeric parameters. After r rounds the neighbors of the best are 2^-r of the first grid's steps away. If
     all values of a parameter are positive, midpoints are geometric means and steps are ratios. Parameters that are not
     numeric keep their best value.
 
@@ -87,7 +87,7 @@ class ShrinkingGridSearchCV(BaseSearchCV):
 
 
 def _nearer(best: Any, values: list[Any]) -> list[Any]:
-    """Return the best value and the midpoints to its neighbours, or a step beyond the ends; non-numeric values stay
+    """Return the best value and the midpoints to its neighbors, or a step beyond the ends; non-numeric values stay
     alone.
     """
     numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)

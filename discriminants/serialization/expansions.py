@@ -1,4 +1,4 @@
-"""Requirements of learners that are sums of kernel columns: kernel, centres, weights and output models."""
+"""Requirements of learners that are sums of kernel columns: kernel, centers, weights and output models."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from discriminants.util.errors import ModelFormatError
 
 
 def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
-    """Check kernel, centres and weights; `n_outputs` names the size that the number of weights must match."""
+    """Check kernel, centers and weights; `n_outputs` names the size that the number of weights must match."""
     from discriminants.kernels import Kernel, PrecomputedKernel
 
     sizes = sizes_of(learner)
@@ -30,7 +30,7 @@ def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
 
 
 def check_columns(learner: Any, kernel: Any, n_centers: int) -> None:
-    """Check for one width per centre, no string instead of a number, and as many columns as centres."""
+    """Check for one width per center, no string instead of a number, and as many columns as centers."""
     try:
         columns = kernel.columns(learner.basis_centers_)
     except (TypeError, ValueError) as error:

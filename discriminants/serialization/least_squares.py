@@ -27,7 +27,7 @@ def _coded(learner: Any) -> None:
 
 
 def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:
-    """Check the variances of every output, and the posterior of the weights over the same centres."""
+    """Check the variances of every output, and the posterior of the weights over the same centers."""
     positive = ("regularization_", "prior_variance_", "noise_variance_")
     check_arrays(learner, dict.fromkeys((*positive, "effective_parameters_", "log_evidence_"), (n_outputs,)), {})
     for name in positive:

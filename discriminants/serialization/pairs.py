@@ -28,7 +28,7 @@ def _pairwise(classifier: Any) -> None:
 
 
 def _pair_expansion(classifier: Any) -> None:
-    """Check centres by class, weights for every pair of classes, and the densities of the outputs."""
+    """Check centers by class, weights for every pair of classes, and the densities of the outputs."""
     from discriminants.kernels import Kernel
 
     sizes = sizes_of(classifier)

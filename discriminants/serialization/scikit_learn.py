@@ -2,7 +2,7 @@
 
 Trees and tree ensembles cannot be saved without pickle. Other unlisted classes start processes, or their compiled code
 has not been checked with inconsistent arrays. Listed classes compute in NumPy, which raises an error for inconsistent
-arrays. The exceptions are support vectors and neighbours, whose compiled loops do not check indices.
+arrays. The exceptions are support vectors and neighbors, whose compiled loops do not check indices.
 """
 
 from collections.abc import Iterable, Mapping
@@ -116,7 +116,7 @@ def _neighbours(model: Any) -> None:
 
 
 def _kept_as_samples(model: Any) -> None:
-    """Check that neighbours use brute force, not a tree, and a metric without further arrays."""
+    """Check that neighbors use brute force, not a tree, and a metric without further arrays."""
     _one_of("algorithm", ["brute"])(model)
     _one_of("metric", _METRICS)(model)
     _one_of("weights", ["uniform", "distance"])(model)

@@ -80,7 +80,7 @@ def _fixed_size_regressor(learner: Any) -> None:
 
 
 def _sums_of(learner: Any) -> None:
-    """Check that the sums match the learner's centres and outputs."""
+    """Check that the sums match the learner's centers and outputs."""
     sums: Any = getattr(learner, "sums_", None)
     if sums is None:
         return

@@ -49,7 +49,7 @@ class _RegularizedLeastSquares(ForwardSelectionLearner):
     References
     ----------
     E. Andelic, M. Schaffoener, M. Katz, S. Krueger, A. Wendemuth, Updates for Nonlinear Discriminants, IJCAI
-    2007. M. Orr, Regularization in the selection of radial basis function centres, Neural Computation 7,
+    2007. M. Orr, Regularization in the selection of radial basis function centers, Neural Computation 7,
     1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
     """
 

@@ -26,12 +26,12 @@ class RecurrentLSSVM(NARX):
     Minimizes sum_k (y_k - s_k)^2 + mu |f|^2, with f a sum of Gaussians on the lag rows and a bias. The series is cut
     into stretches of `horizon` times, and s_k is predicted recursively from the measured outputs before the stretch. A
     horizon of 1 gives `NARX(LSSVMRegressor())`. A horizon as long as the series gives the recurrent machine of Suykens
-    et al. (2002, 8.4-8.13) for gamma to infinity, but with centres fixed at the measured lags and a penalty on f. (The
+    et al. (2002, 8.4-8.13) for gamma to infinity, but with centers fixed at the measured lags and a penalty on f. (The
     source's condition sum alpha = 0 follows only for a horizon of 1 and is not imposed.)
 
     The problem is not convex. The search starts at the solution for one step and doubles the stretches up to `horizon`,
     by damped Gauss-Newton steps with derivatives computed along the predictions. A step takes O(N m (p + m)) time for m
-    = N centres, about one or two factorisations; memory is 16 N m bytes. Only one output is supported.
+    = N centers, about one or two factorisations; memory is 16 N m bytes. Only one output is supported.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Features that turn a linear model into a kernel model on selected centres."""
+"""Features that turn a linear model into a kernel model on selected centers."""
 
 from typing import Self
 
@@ -17,17 +17,17 @@ from discriminants.util.regression import checked_targets
 
 @estimator
 class GreedyNystroem(KernelFeatures, ChosenCenters):
-    """Nystroem approximation of a kernel with selected instead of random centres.
+    """Nystroem approximation of a kernel with selected instead of random centers.
 
-    Scalar products of the features are the kernel of the samples' projections onto the span of the centres, k(x, S)
-    K_SS^-1 k(S, z) (Suykens et al. 2002, 6.7): if every distinct sample is a centre, the kernel itself. It can replace
+    Scalar products of the features are the kernel of the samples' projections onto the span of the centers, k(x, S)
+    K_SS^-1 k(S, z) (Suykens et al. 2002, 6.7): if every distinct sample is a center, the kernel itself. It can replace
     `sklearn.kernel_approximation.Nystroem`. Features are white (K_SS^-1 = A A' from a pivoted Cholesky factorisation),
-    and centres that depend on others are left out.
+    and centers that depend on others are left out.
 
     Parameters
     ----------
     n_components : int
-        Maximum number of features; fewer if the centres span a smaller space.
+        Maximum number of features; fewer if the centers span a smaller space.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class GreedyNystroem(KernelFeatures, ChosenCenters):
         return tags
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
-        """Choose the centres.
+        """Choose the centers.
 
         Parameters
         ----------

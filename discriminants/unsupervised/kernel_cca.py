@@ -33,7 +33,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """Pairs of directions in two kernel spaces along which two views of the same samples correlate.
 
     Maximizes the covariance of the scores e = K_x alpha and r = K_y beta against alpha'(K_x^2 + kappa_x K_x) alpha and
-    beta'(K_y^2 + kappa_y K_y) beta, K centred (Suykens et al. 2002, 7.57-7.71, with kappa = 1 / nu). With kappa near
+    beta'(K_y^2 + kappa_y K_y) beta, K centered (Suykens et al. 2002, 7.57-7.71, with kappa = 1 / nu). With kappa near
     zero this is the correlation, which high-dimensional kernels raise to 1 on any samples; with a large kappa it is the
     covariance. All pairs come from two eigendecompositions and one singular value decomposition, O(N^3) time and 40 N^2
     bytes. Judge a pair by its scores on other samples.
@@ -60,7 +60,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     singular_values_ : ndarray of shape (n_pairs,)
         The maximized criterion, 0 to 1, descending.
     x_directions_, y_directions_ : KernelDirections
-        Centres, weights and kernel of each view; scores of the training samples have mean zero and variance one.
+        Centers, weights and kernel of each view; scores of the training samples have mean zero and variance one.
 
     See Also
     --------
@@ -144,7 +144,7 @@ def _second_view(y: Any) -> np.ndarray:
 
 
 class _View:
-    """The centred kernel matrix of one view, by its eigenvectors."""
+    """The centered kernel matrix of one view, by its eigenvectors."""
 
     def __init__(self, kernel: Any, sigma: Any, X: np.ndarray) -> None:
         self._kernel: Kernel

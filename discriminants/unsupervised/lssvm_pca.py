@@ -24,7 +24,7 @@ class LSSVMKernelPCA(KernelFeatures):
 
     The machine maximizes the squared outputs relative to its norm (Suykens et al. 2002, 7.1-7.40). With a bias term it
     is kernel PCA, equal to scikit-learn's `KernelPCA`, for kernels of this package. Without one (7.10) outputs vary
-    about zero instead of their mean, so the kernel is not centred. A regressor reconstructs samples from scores
+    about zero instead of their mean, so the kernel is not centered. A regressor reconstructs samples from scores
     (7.41-7.42). Time is O(N^3), memory 16 N^2 bytes.
 
     Parameters

@@ -17,7 +17,7 @@ sigma : float, "scale" or ndarray of shape (n_samples,)
     Width of a kernel given by name, in the units of X; "scale" is the root of the summed feature variances. An array
     gives each sample a width of its own.
 penalty : {"identity", "kernel"}
-    P of a penalty mu alpha'P alpha: the identity (Mika 2002), or the kernel values among the centres, so that the
+    P of a penalty mu alpha'P alpha: the identity (Mika 2002), or the kernel values among the centers, so that the
     penalty is the squared norm in the space of the kernel (Suykens et al. 2002). The second needs a symmetric kernel
     without large negative eigenvalues.
 max_samples_per_class : int, optional

@@ -17,7 +17,7 @@ class PosteriorVariance(BaseEstimator):
     """Var w'(phi(x) - phi_r) for reference points phi_r that are mixtures of the samples.
 
     It is s^2 (|phi(x) - phi_r|^2 - sum_i p_i^2 / (l_i + r)) with the components p of phi(x) - phi_r along the
-    eigenvectors of the centred kernel (Suykens et al. 2002, 4.24 and 4.69, with some misprinted signs and factors). A
+    eigenvectors of the centered kernel (Suykens et al. 2002, 4.24 and 4.69, with some misprinted signs and factors). A
     prediction uses the kernel values of the output and O(n n_directions) products.
 
     directions_ (n, n_directions) is SV of the eigenvalues_ that are not negligible; the columns of references_ (n,

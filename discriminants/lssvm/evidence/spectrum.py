@@ -1,4 +1,4 @@
-"""Eigenpairs of a centred kernel matrix, the basis of all evidence computations."""
+"""Eigenpairs of a centered kernel matrix, the basis of all evidence computations."""
 
 import numpy as np
 from scipy.linalg import eigh
