@@ -19,8 +19,8 @@ class WeightedRidge:
     5.13).
 
     The conditions are (K + mu V^-1) alpha + 1 b = y, 1'alpha = 0, with residuals mu alpha_i / v_i. Because alpha sums
-    to zero, K can be centered first, so a large constant part of the kernel costs no precision. Time is O(N^3), memory 8
-    N^2 bytes including K, which is overwritten.
+    to zero, K can be centered first, so a large constant part of the kernel costs no precision. Time is O(N^3), memory
+    8 N^2 bytes including K, which is overwritten.
 
     `alpha` and `residuals` have shape (n_samples, n_outputs), `bias` (n_outputs,); `weight` is v > 0, ones by default.
     Raises ValueError if the matrix has no Cholesky factor, as `too_small` says.
