@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from asr.corpus.audio_kinds import READABLE
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.identifiers import fault_in_name
 from asr.util.counted_text import count
-from asr.util.errors import ConfigError, CorpusError, printable
+from asr.util.errors import ConfigError, CorpusError, Issue, printable
 from asr.util.unicode_text import nfc
 from discriminants.util.paths import exists, is_dir, is_file
 
@@ -54,14 +54,20 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
     for name, (path, _, fault) in zip(_names(files), files, strict=True):
         bad_name, speaker = fault_in_name(name), speaker_of(path)
         if bad_name is not None:
-            problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
+            problems.append(
+                Issue("bad-name", f"{path}: the name of the file, without its ending, {bad_name}", utterances=(name,))
+            )
         elif fault:
-            problems.append(Problem(name, "missing-file", f"{path}: {fault}"))
+            problems.append(Issue("missing-file", f"{path}: {fault}").for_utterance(name))
         elif not is_file(path):
             found = "is no regular file" if exists(path) else "does not exist"
-            problems.append(Problem(name, "unreadable" if exists(path) else "missing-file", f"{path} {found}"))
+            problems.append(
+                Issue("unreadable" if exists(path) else "missing-file", f"{path} {found}", utterances=(name,))
+            )
         elif speaker is None:
-            problems.append(Problem(name, "no-speaker", f"{path}: nothing in its path is like {speakers!r}"))
+            problems.append(
+                Issue("no-speaker", f"{path}: nothing in its path is like {speakers!r}", utterances=(name,))
+            )
         else:
             utterances.append(Utterance(name, speaker, None, audio=path))
     return DataDirectory(Path("the audio files"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))

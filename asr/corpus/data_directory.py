@@ -9,33 +9,17 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from asr.corpus.identifiers import fault_in_name
 from asr.corpus.list_file import Entry, has_list, read_list, refuse_pipe
 from asr.corpus.opening import faulty_file
-from asr.util.errors import CorpusError, Fault, sentence
+from asr.util.errors import CorpusError, Issue, by_utterance
 from asr.util.unicode_text import existing_form
 from discriminants.util.paths import exists, is_dir, is_file
 
 _MAX_DIGITS = 18  # of an offset: no file is that long
 _LATEST = 1e9  # seconds: no recording is that long
-
-
-class _Problem(NamedTuple):
-    utterance_id: str
-    code: str
-    reason: str
-
-
-class Problem(_Problem):
-    """An utterance that was left out: a short code for programs, and a printable reason."""
-
-    __slots__ = ()
-
-    def __new__(cls, utterance_id: str, code: str, reason: str) -> "Problem":
-        """Create it like any named tuple."""
-        return super().__new__(cls, utterance_id, code, sentence(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +55,7 @@ class DataDirectory:
     path: Path
     utterances: tuple[Utterance, ...]
     gender: Mapping[str, str] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Issue, ...] = ()
 
     def __len__(self) -> int:
         return len(self.utterances)
@@ -79,7 +63,7 @@ class DataDirectory:
     @property
     def listed(self) -> list[str]:
         """Return the ids of all utterances, usable or not, sorted."""
-        return sorted([utterance.id for utterance in self.utterances] + [name for name, _, _ in self.problems])
+        return sorted([utterance.id for utterance in self.utterances] + [issue.utterance for issue in self.problems])
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -129,7 +113,8 @@ class DataDirectory:
                     utterance.offset,
                 ]
             )
-        content = [rows, sorted(self.gender.items()), sorted(self.problems)]
+        problems = [(issue.utterance, issue.code, issue.message) for issue in by_utterance(self.problems)]
+        content = [rows, sorted(self.gender.items()), problems]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
     def _known_speakers(self, speakers: Iterable[str]) -> set[str]:
@@ -197,18 +182,18 @@ def read_data_directory(
 
     utterances, problems = [], []
     for key in sorted(set(sources) | set(text or ())):
-        source = sources.get(key, Fault("no-audio", "no audio or features are listed for it"))
+        source = sources.get(key, Issue("no-audio", "no audio or features are listed for it"))
         bad_name = fault_in_name(key)
         if bad_name is not None:
-            problems.append(Problem(key, "bad-name", f"its name {bad_name}"))
-        elif isinstance(source, Fault):
-            problems.append(Problem(key, *source))
+            problems.append(Issue("bad-name", f"its name {bad_name}", utterances=(key,)))
+        elif isinstance(source, Issue):
+            problems.append(source.for_utterance(key))
         elif key not in speakers:
-            problems.append(Problem(key, "no-speaker", "no speaker in utt2spk"))
+            problems.append(Issue("no-speaker", "no speaker in utt2spk", utterances=(key,)))
         elif (bad_name := fault_in_name(speakers[key])) is not None:
-            problems.append(Problem(key, "bad-name", f"the name of its speaker {bad_name}"))
+            problems.append(Issue("bad-name", f"the name of its speaker {bad_name}", utterances=(key,)))
         elif text is not None and key not in text:
-            problems.append(Problem(key, "no-transcript", "no transcript in text"))
+            problems.append(Issue("no-transcript", "no transcript in text", utterances=(key,)))
         else:
             words = None if text is None else text[key]
             utterances.append(replace(source, speaker=speakers[key], words=words))
@@ -227,11 +212,11 @@ class Places:
         self.directory = directory
         self.bases = ([] if root is None else [Path(root)]) + [directory.resolve().parent, directory]
 
-    def find(self, name: str) -> Path | Fault:
+    def find(self, name: str) -> Path | Issue:
         """Return the file's path, or why it is unusable."""
         return self.find_all([name])[name]
 
-    def find_all(self, names: Iterable[str]) -> dict[str, Path | Fault]:
+    def find_all(self, names: Iterable[str]) -> dict[str, Path | Issue]:
         """Return the path of each file, or why it is unusable, with a common remedy for missing files."""
         looked = {name: self._look(name) for name in dict.fromkeys(names)}
         missing = [name for name, found in looked.items() if found is None and not Path(name).is_absolute()]
@@ -256,36 +241,36 @@ class Places:
         paths = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
         return paths if name.isascii() else [existing_form(path) for path in paths]
 
-    def _missing(self, name: str, remedy: str) -> Fault:
+    def _missing(self, name: str, remedy: str) -> Issue:
         first, *others = dict.fromkeys(map(str, self._candidates(name)))
         elsewhere = f", nor does {' or '.join(others)}" if others else ""
         if Path(name).is_absolute():
             remedy = ""
         if "\\" in name:
             remedy = "; paths are divided by /, not by backslashes: replace them"
-        return Fault("missing-file", f"{first} does not exist{elsewhere}{remedy}")
+        return Issue("missing-file", f"{first} does not exist{elsewhere}{remedy}")
 
-    def _look(self, name: str) -> Path | Fault | None:
+    def _look(self, name: str) -> Path | Issue | None:
         for candidate in self._candidates(name):
             try:
                 size = candidate.stat().st_size if is_file(candidate) else -1
             except OSError as error:  # an invalid file name, such as one of more than 255 bytes
-                return Fault("unreadable", str(faulty_file(candidate, error)))
+                return Issue("unreadable", str(faulty_file(candidate, error)))
             if size >= 0:
-                return candidate if size else Fault("empty-file", f"{candidate} is an empty file")
+                return candidate if size else Issue("empty-file", f"{candidate} is an empty file")
             if exists(candidate):
                 what = "a directory" if is_dir(candidate) else "no regular file"
-                return Fault("unreadable", f"{candidate} is {what}; a file is needed")
+                return Issue("unreadable", f"{candidate} is {what}; a file is needed")
         return None
 
 
-def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:
-    sources: dict[str, Utterance | Fault] = {}
+def _read_features(path: Path, places: Places) -> dict[str, Utterance | Issue]:
+    sources: dict[str, Utterance | Issue] = {}
     matrices = {key: parse_matrix_place(path, key, entry) for key, entry in read_list(path).items()}
     files = places.find_all(name for name, _ in matrices.values())
     for key, (name, offset) in matrices.items():
         found = files[name]
-        sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=offset)
+        sources[key] = found if isinstance(found, Issue) else Utterance(key, "", None, archive=found, offset=offset)
     return sources
 
 
@@ -308,7 +293,7 @@ def parse_matrix_place(path: Path, key: str, entry: Entry) -> tuple[str, int]:
     return name, int(digits)
 
 
-def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]:
+def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Issue]:
     listed = path / "wav.scp"
     entries = read_list(listed)
     for key, (line, value) in entries.items():
@@ -318,15 +303,15 @@ def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]
     segments = path / "segments"
     if not has_list(segments):
         return {
-            key: found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
+            key: found if isinstance(found, Issue) else Utterance(key, "", None, audio=found)
             for key, found in recordings.items()
         }
-    sources: dict[str, Utterance | Fault] = {}
+    sources: dict[str, Utterance | Issue] = {}
     for key, entry in read_list(segments).items():
         recording, start, end = parse_segment(segments, key, entry)
-        found = recordings.get(recording, Fault("no-audio", f"its recording '{recording}' is not in wav.scp"))
+        found = recordings.get(recording, Issue("no-audio", f"its recording '{recording}' is not in wav.scp"))
         sources[key] = (
-            found if isinstance(found, Fault) else Utterance(key, "", None, audio=found, start=start, end=end)
+            found if isinstance(found, Issue) else Utterance(key, "", None, audio=found, start=start, end=end)
         )
     return sources
 

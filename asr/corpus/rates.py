@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from asr.corpus.audio import read_header
 from asr.corpus.data_directory import Utterance
-from asr.util.errors import Fault, attempt
+from asr.util.errors import Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -64,7 +64,7 @@ def chosen_rate(seconds: Mapping[int, float]) -> CorpusRate:
 
 def _rates(batch: list[Utterance]) -> list[tuple[int, float]]:
     found = [attempt(_rate, utterance) for utterance in batch]
-    return [pair for pair in found if not isinstance(pair, Fault)]
+    return [pair for pair in found if not isinstance(pair, Issue)]
 
 
 def _rate(utterance: Utterance) -> tuple[int, float]:

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from asr.corpus.case_insensitive_dir import FoldedTree
-from asr.corpus.data_directory import DataDirectory, Places, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Places, Utterance
 from asr.corpus.feature_file import SPHINX_SUFFIX
 from asr.corpus.identifiers import fault_in_name
 from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
-from asr.util.errors import CorpusError, Fault, attempt, printable
+from asr.util.errors import CorpusError, Issue, attempt, by_utterance, printable
 from discriminants.util.paths import is_dir
 
 Words = tuple[str, ...]
@@ -62,32 +62,32 @@ def read_sphinx_corpus(
             )
         lines[key] = fileid.line
         utterance = _utterance(key, fileid, words, files, speaker_folder)
-        if isinstance(utterance, Fault):
-            problems.append(Problem(key, *utterance))
+        if isinstance(utterance, Issue):
+            problems.append(utterance.for_utterance(key))
         else:
             utterances.append(utterance)
     utterances.sort(key=lambda utterance: utterance.id)
-    return DataDirectory(fileids, tuple(utterances), problems=tuple(sorted(problems)))
+    return DataDirectory(fileids, tuple(utterances), problems=tuple(by_utterance(problems)))
 
 
 def _utterance(
     key: str, fileid: FileId, transcripts: "_Transcripts | None", files: "_FeatureFiles", speaker_folder: int
-) -> Utterance | Fault:
+) -> Utterance | Issue:
     bad_name = fault_in_name(key)
     if bad_name is not None:
-        return Fault("bad-name", f"its name {bad_name}")
+        return Issue("bad-name", f"its name {bad_name}")
     folders = fileid.path.parts[:-1]
     if not -len(folders) <= speaker_folder < len(folders):
-        return Fault("no-speaker", f"'{fileid.path}' has {len(folders)} folders, of which none names the speaker")
+        return Issue("no-speaker", f"'{fileid.path}' has {len(folders)} folders, of which none names the speaker")
     speaker = folders[speaker_folder]
     bad_name = fault_in_name(speaker)
     if bad_name is not None:
-        return Fault("bad-name", f"the name of its speaker {bad_name}")
+        return Issue("bad-name", f"the name of its speaker {bad_name}")
     file = files.find(fileid.path)
-    if isinstance(file, Fault):
+    if isinstance(file, Issue):
         return file
     words = None if transcripts is None else transcripts.of(fileid)
-    return words if isinstance(words, Fault) else Utterance(key, speaker, words, archive=file)
+    return words if isinstance(words, Issue) else Utterance(key, speaker, words, archive=file)
 
 
 class _Transcripts:
@@ -105,7 +105,7 @@ class _Transcripts:
             self.by_id[transcript.id].append(transcript)
             self.by_folded_id[transcript.id.casefold()].append(transcript)
 
-    def of(self, fileid: FileId) -> Words | Fault:
+    def of(self, fileid: FileId) -> Words | Issue:
         """Return the words, or why they are missing."""
         if fileid in self.by_line:
             return self.by_line[fileid]
@@ -118,13 +118,13 @@ class _Transcripts:
         ):
             if transcripts is not None:
                 return self._agreed(transcripts)
-        return Fault("no-transcript", f"no line of {self.path} has the id '{whole}' or '{last}'")
+        return Issue("no-transcript", f"no line of {self.path} has the id '{whole}' or '{last}'")
 
-    def _agreed(self, transcripts: Sequence[Transcript]) -> Words | Fault:
+    def _agreed(self, transcripts: Sequence[Transcript]) -> Words | Issue:
         first = transcripts[0]
         for other in transcripts:
             if other.words != first.words:
-                return Fault(
+                return Issue(
                     "no-transcript",
                     f"{self.path}: lines {first.line} and {other.line} have other words for the id '{other.id}'; make "
                     "whole fileids the ids, or list fileids and transcripts in the same order",
@@ -144,17 +144,17 @@ class _FeatureFiles:
         self.places = Places(root)
         self.tree = FoldedTree(self.root)
 
-    def find(self, fileid: PurePosixPath) -> Path | Fault:
+    def find(self, fileid: PurePosixPath) -> Path | Issue:
         """Return the utterance's file, or why it is unusable."""
         name = f"{fileid}{SPHINX_SUFFIX}"
         exact = self.places.find(str(self.root / name))
-        if not isinstance(exact, Fault) or exact.code != "missing-file":
+        if not isinstance(exact, Issue) or exact.code != "missing-file":
             return exact
         path = attempt(self.tree.find, name)
-        if isinstance(path, Fault):
+        if isinstance(path, Issue):
             return path
         if path is None:
-            return Fault(
+            return Issue(
                 "missing-file", f"{self.root / name} does not exist, nor any file of this name in other letter case"
             )
         return self.places.find(str(path))

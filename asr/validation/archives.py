@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from asr.corpus.data_directory import Utterance
 from asr.corpus.feature_file import read_features
-from asr.util.errors import Fault, attempt
+from asr.util.errors import Issue, attempt
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing
+from asr.validation.findings import costing
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
 
@@ -24,10 +24,10 @@ class Matrix:
 
 def read_sizes(
     utterances: Sequence[Utterance], *, workers: Workers, progress: Callable[[int], None] | None = None
-) -> list[Matrix | Fault]:
+) -> list[Matrix | Issue]:
     """Read the size of each utterance's matrix, in order, or a fault."""
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
-    results: list[Matrix | Fault] = []
+    results: list[Matrix | Issue] = []
     for batch in in_threads(workers).map(_size_batch, batches):
         results += batch
         if progress is not None:
@@ -35,7 +35,7 @@ def read_sizes(
     return results
 
 
-def _size_batch(batch: Sequence[Utterance]) -> list[Matrix | Fault]:
+def _size_batch(batch: Sequence[Utterance]) -> list[Matrix | Issue]:
     return [attempt(_size, utterance) for utterance in batch]
 
 
@@ -43,12 +43,12 @@ def _size(utterance: Utterance) -> Matrix:
     return Matrix(*read_features(utterance.source, utterance.offset).shape)
 
 
-def check_archives(directory: Directory, sizes: Mapping[str, Matrix | Fault]) -> Iterator[Finding]:
+def check_archives(directory: Directory, sizes: Mapping[str, Matrix | Issue]) -> Iterator[Issue]:
     """Report entries of feats.scp without a matrix, or with another number of columns than the first."""
     first: tuple[str, int] | None = None
     for name, size in sizes.items():  # by id, as training reads them
-        if isinstance(size, Fault):
-            yield costing(size.code, *directory.place(name), size.reason, [name])
+        if isinstance(size, Issue):
+            yield costing(size.code, *directory.place(name), size.message, [name])
         elif first is None:
             first = name, size.n_columns
         elif size.n_columns != first[1]:

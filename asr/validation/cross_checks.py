@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from asr.corpus.identifiers import fault_in_name
 from asr.util.counted_text import count
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, stopping, warning
+from asr.validation.findings import costing, stopping, warning
 
 
-def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Finding]:
+def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Issue]:
     """Report missing lists that training needs."""
     if not {"wav.scp", "feats.scp"} & (directory.lists.keys() | directory.mistaken):
         reason = "holds neither wav.scp nor feats.scp; one of them must say where the utterances are"
@@ -26,7 +26,7 @@ def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iter
             yield stopping("missing-list", directory.path / name, None, f"No such file; it must say {what}")
 
 
-def check_names(directory: Directory) -> Iterator[Finding]:
+def check_names(directory: Directory) -> Iterator[Issue]:
     """Report names of utterances and speakers that cannot be file names."""
     for utterance in directory.listed:
         fault = fault_in_name(utterance)
@@ -45,7 +45,7 @@ def check_names(directory: Directory) -> Iterator[Finding]:
             )
 
 
-def check_everywhere(directory: Directory) -> Iterator[Finding]:
+def check_everywhere(directory: Directory) -> Iterator[Issue]:
     """Report utterances that are missing in a list."""
     lists = [name for name in (directory.source_list, "text", "utt2spk") if name in directory.lists]
     if len(lists) < 2:
@@ -79,11 +79,11 @@ def check_everywhere(directory: Directory) -> Iterator[Finding]:
         yield costing(code, file, entry.line, message, [utterance])
 
 
-def check_files(directory: Directory) -> Iterator[Finding]:
+def check_files(directory: Directory) -> Iterator[Issue]:
     """Report missing or empty audio files and archives, and segments of unlisted recordings."""
-    found: dict[tuple[str, int, Fault], list[str]] = {}
+    found: dict[tuple[str, int, Issue], list[str]] = {}
     for utterance, source in directory.sources.items():
-        if not isinstance(source, Fault):
+        if not isinstance(source, Issue):
             continue
         list_name, line = directory.source_list, directory.entries(directory.source_list)[utterance].line
         recording = directory.recording.get(utterance, "")
@@ -91,10 +91,10 @@ def check_files(directory: Directory) -> Iterator[Finding]:
             list_name, line = "wav.scp", directory.entries("wav.scp")[recording].line
         found.setdefault((list_name, line, source), []).append(utterance)
     for (list_name, line, fault), utterances in found.items():
-        yield costing(fault.code, directory.lists[list_name].path, line, fault.reason, utterances)
+        yield costing(fault.code, directory.lists[list_name].path, line, fault.message, utterances)
 
 
-def check_recordings_used(directory: Directory) -> Iterator[Finding]:
+def check_recordings_used(directory: Directory) -> Iterator[Issue]:
     """Report recordings without segments."""
     if directory.source_list != "segments":
         return

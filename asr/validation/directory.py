@@ -9,8 +9,8 @@ from pathlib import Path
 from asr.corpus.data_directory import Places, Utterance, nameable, parse_matrix_place, parse_segment
 from asr.corpus.identifiers import fault_in_name
 from asr.corpus.list_file import Entry, refuse_pipe
-from asr.util.errors import CorpusError, Fault
-from asr.validation.findings import Finding, stopping, without_place
+from asr.util.errors import CorpusError, Issue
+from asr.validation.findings import stopping, without_place
 from asr.validation.htk_lists import fault_of_htk_list
 from asr.validation.lists import ListFile, read_list_past_faults
 
@@ -23,10 +23,10 @@ class Directory:
 
     path: Path
     lists: Mapping[str, ListFile]  # existing lists that training reads, by name
-    sources: Mapping[str, Utterance | Fault]
+    sources: Mapping[str, Utterance | Issue]
     """Audio or features by utterance, without speakers and words, or the reason why they are unusable."""
     recording: Mapping[str, str]  # recording by utterance, for segments
-    faults: tuple[Finding, ...]  # lines that the readers of a corpus refuse; they stop the reading of the directory
+    faults: tuple[Issue, ...]  # lines that the readers of a corpus refuse; they stop the reading of the directory
     mistaken: Set[str] = frozenset()  # existing lists in another format, each with a fault and not in `lists`
 
     @property
@@ -64,7 +64,7 @@ class Directory:
         found = {}
         for name in sorted(self.sources):
             source, speaker = self.sources[name], self.entries("utt2spk").get(name)
-            if isinstance(source, Fault) or speaker is None or fault_in_name(name) or fault_in_name(speaker.value):
+            if isinstance(source, Issue) or speaker is None or fault_in_name(name) or fault_in_name(speaker.value):
                 continue
             if "text" in self.lists and name not in self.words:
                 continue
@@ -86,11 +86,11 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
     of_htk = {name: fault for name, given in lists.items() if (fault := fault_of_htk_list(given)) is not None}
     faults = list(of_htk.values())
     lists = {name: given for name, given in lists.items() if name not in of_htk}
-    recordings: dict[str, Path | Fault] = {}
+    recordings: dict[str, Path | Issue] = {}
     if "wav.scp" in lists:
         recordings = _recordings(lists["wav.scp"], places, faults)
     recording: dict[str, str] = {}
-    sources: dict[str, Utterance | Fault] = {}
+    sources: dict[str, Utterance | Issue] = {}
     if "segments" in lists:
         refused = lists["wav.scp"].entries.keys() - recordings.keys() if "wav.scp" in lists else set()
         sources, recording = _segments(lists["segments"], recordings, refused, faults)
@@ -98,13 +98,13 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
             sources, recording = {}, {}
     else:
         for key, found in recordings.items():
-            sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
+            sources[key] = found if isinstance(found, Issue) else Utterance(key, "", None, audio=found)
     if "feats.scp" in lists:
         sources = _archived(lists["feats.scp"], places, faults)
     return Directory(path, lists, sources, recording, tuple(faults), of_htk.keys())
 
 
-def _recordings(given: ListFile, places: Places, faults: list[Finding]) -> dict[str, Path | Fault]:
+def _recordings(given: ListFile, places: Places, faults: list[Issue]) -> dict[str, Path | Issue]:
     names: dict[str, str] = {}
     for key, (line, value) in given.entries.items():
         if not value:
@@ -120,9 +120,9 @@ def _recordings(given: ListFile, places: Places, faults: list[Finding]) -> dict[
 
 
 def _segments(
-    given: ListFile, recordings: Mapping[str, Path | Fault], refused: Set[str], faults: list[Finding]
-) -> tuple[dict[str, Utterance | Fault], dict[str, str]]:
-    sources: dict[str, Utterance | Fault] = {}
+    given: ListFile, recordings: Mapping[str, Path | Issue], refused: Set[str], faults: list[Issue]
+) -> tuple[dict[str, Utterance | Issue], dict[str, str]]:
+    sources: dict[str, Utterance | Issue] = {}
     recording: dict[str, str] = {}
     for key, entry in given.entries.items():
         if not entry.value:
@@ -135,14 +135,14 @@ def _segments(
         if name in refused:
             continue  # reported separately
         recording[key] = name
-        found = recordings.get(name, Fault("no-audio", f"its recording '{name}' is not in wav.scp"))
+        found = recordings.get(name, Issue("no-audio", f"its recording '{name}' is not in wav.scp"))
         sources[key] = (
-            found if isinstance(found, Fault) else Utterance(key, "", None, audio=found, start=start, end=end)
+            found if isinstance(found, Issue) else Utterance(key, "", None, audio=found, start=start, end=end)
         )
     return sources, recording
 
 
-def _archived(given: ListFile, places: Places, faults: list[Finding]) -> dict[str, Utterance | Fault]:
+def _archived(given: ListFile, places: Places, faults: list[Issue]) -> dict[str, Utterance | Issue]:
     matrices: dict[str, tuple[str, int]] = {}
     for key, entry in given.entries.items():
         if not entry.value:
@@ -153,8 +153,8 @@ def _archived(given: ListFile, places: Places, faults: list[Finding]) -> dict[st
             code = "pipe" if "pipe" in str(error) else "malformed"
             faults.append(stopping(code, given.path, entry.line, without_place(error, given.path, entry.line)))
     files = places.find_all(name for name, _ in matrices.values())
-    sources: dict[str, Utterance | Fault] = {}
+    sources: dict[str, Utterance | Issue] = {}
     for key, (name, offset) in matrices.items():
         found = files[name]
-        sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=offset)
+        sources[key] = found if isinstance(found, Issue) else Utterance(key, "", None, archive=found, offset=offset)
     return sources

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
-from asr.util.errors import printable
+from asr.util.errors import Issue, printable
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, stopping
+from asr.validation.findings import stopping
 from asr.validation.lexicon import WHAT_IS_ONE, LexiconFile
 
 _MIN_LINES = 5
@@ -14,7 +14,7 @@ _LINES_A_WORD = 2.0
 """Average number of lines per first word above which a file is not a lexicon."""
 
 
-def check_is_lexicon(given: LexiconFile, train: Directory) -> Iterator[Finding]:
+def check_is_lexicon(given: LexiconFile, train: Directory) -> Iterator[Issue]:
     """Report a file that looks like another type, given the corpus; letter case is ignored."""
     looks = _like_something_else(given, train)
     if looks:

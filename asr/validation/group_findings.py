@@ -4,21 +4,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from asr.util.errors import MAX_MESSAGE_LENGTH, printable
+from asr.util.errors import MAX_MESSAGE_LENGTH, Issue, printable
 from asr.validation.directory import Directory
-from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding
+from asr.validation.findings import MIN_CASES, NEARLY_ALL
 
 
-def with_one_cause(directory: Directory, findings: Iterable[Finding], *, training: bool) -> Iterator[Finding]:
+def with_one_cause(directory: Directory, findings: Iterable[Issue], *, training: bool) -> Iterator[Issue]:
     """Replace equal findings of nearly all lines of a list by one, with two examples.
 
     Equal findings have the same code and remedy. The merged finding stops training if no utterance remains.
     """
-    kinds: dict[tuple[Path, str, str], list[Finding]] = {}
+    kinds: dict[tuple[Path | None, str, str], list[Issue]] = {}
     for finding in findings:
-        kinds.setdefault((finding.file, finding.code, finding.remedy), []).append(finding)
-    for (file, _, _), alike in kinds.items():
-        n_lines = _n_lines(directory, file.name)
+        kinds.setdefault((finding.path, finding.code, finding.remedy), []).append(finding)
+    for (path, _, _), alike in kinds.items():
+        n_lines = _n_lines(directory, "" if path is None else path.name)
         if len(alike) < max(MIN_CASES, NEARLY_ALL * n_lines):
             yield from alike
             continue
@@ -33,7 +33,7 @@ def _n_lines(directory: Directory, name: str) -> int:
     return 0 if given is None else len(given.lines) + sum(fault.line is not None for fault in given.faults)
 
 
-def _one_of(alike: Sequence[Finding], n_lines: int) -> Finding:
+def _one_of(alike: Sequence[Issue], n_lines: int) -> Issue:
     first, second = sorted(alike, key=lambda finding: finding.line or 0)[:2]
     remedy = first.remedy
     room = (MAX_MESSAGE_LENGTH - len(remedy) - 100) // 2

@@ -4,8 +4,8 @@ import re
 import shlex
 
 from asr.alignment.htk_labels import is_mlf
-from asr.util.errors import printable
-from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, stopping
+from asr.util.errors import Issue, printable
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, stopping
 from asr.validation.lists import ListFile
 
 _FILES = {"wav.scp": "wav", "feats.scp": "mfc"}
@@ -16,7 +16,7 @@ _SED = r"s|^(.*/)?([^/]+)[.][^./]+$|\2 &|"
 """Sed command that prefixes a line with the second group of `_NAMED`."""
 
 
-def fault_of_htk_list(given: ListFile) -> Finding | None:
+def fault_of_htk_list(given: ListFile) -> Issue | None:
     """Report a list that is an HTK file; its other faults follow from that."""
     if given.path.name == "text" and given.lines and is_mlf([given.lines[0].key]):
         return _label_file(given)
@@ -26,7 +26,7 @@ def fault_of_htk_list(given: ListFile) -> Finding | None:
     return None
 
 
-def _label_file(given: ListFile) -> Finding:
+def _label_file(given: ListFile) -> Issue:
     message = (
         "is a master label file of HTK, and text has 'UTTERANCE WORD WORD ...' on a line; give it another name, such "
         "as words.mlf, and make text of it in Python: "
@@ -40,7 +40,7 @@ def _is_path(key: str) -> bool:
     return "/" in key or "\\" in key or _ENDING.search(key) is not None
 
 
-def _list_of_files(given: ListFile, alone: list[str]) -> Finding:
+def _list_of_files(given: ListFile, alone: list[str]) -> Issue:
     line = next(line for line in given.lines if line.key == alone[0])
     named = _NAMED.fullmatch(line.key)
     utterance = named[2] if named else "george_000"

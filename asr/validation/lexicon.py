@@ -15,8 +15,8 @@ from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
 from asr.lexicon.reading import guess_format, line_parser, number_columns, other_format, strips_stress
 from asr.util.counted_text import count, some
-from asr.util.errors import LexiconError
-from asr.validation.findings import Finding, stopping, warning, without_place
+from asr.util.errors import Issue, LexiconError
+from asr.validation.findings import stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
@@ -47,7 +47,7 @@ class LexiconFile:
     path: Path
     format: str
     entries: tuple[Entry, ...]
-    faults: tuple[Finding, ...]
+    faults: tuple[Issue, ...]
     lexicon: Lexicon | None
     damaged: frozenset[str]
 
@@ -125,7 +125,7 @@ def _stripped(phones: Pronunciation) -> Pronunciation:
     return tuple(without_stress(phone) for phone in phones)
 
 
-def check_lexicon(given: LexiconFile) -> Iterator[Finding]:
+def check_lexicon(given: LexiconFile) -> Iterator[Issue]:
     """Check a dictionary by itself."""
     yield from given.faults
     yield from check_silence(given)
@@ -133,7 +133,7 @@ def check_lexicon(given: LexiconFile) -> Iterator[Finding]:
     yield from check_stress(given)
 
 
-def check_silence(given: LexiconFile) -> Iterator[Finding]:
+def check_silence(given: LexiconFile) -> Iterator[Issue]:
     """Report silence listed as a word, and words with silence phones."""
     for entry in given.entries:
         reserved = sorted(_RESERVED.intersection(entry.phones))
@@ -165,7 +165,7 @@ def _mixes_silence(entry: Entry) -> bool:
     return bool(_RESERVED.intersection(entry.phones)) and not _RESERVED.issuperset(entry.phones)
 
 
-def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
+def check_duplicates(given: LexiconFile) -> Iterator[Issue]:
     """Report repeated pronunciations, except if they differ in stress digits."""
     first: dict[tuple[str, Pronunciation], int] = {}
     found = []
@@ -184,7 +184,7 @@ def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
         yield warning("duplicate-pronunciation", given.path, line, f"{fact}; remove one")
 
 
-def check_stress(given: LexiconFile) -> Iterator[Finding]:
+def check_stress(given: LexiconFile) -> Iterator[Issue]:
     """Report vowels without a stress digit if others have one."""
     lines: dict[str, Entry] = {}
     for entry in given.entries:
@@ -207,7 +207,7 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
         yield warning("mixed-stress", given.path, entry.line, message)
 
 
-def check_phone_coverage(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Finding]:
+def check_phone_coverage(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Issue]:
     """Report untrained phones; words with these cannot be recognized."""
     known = set(heard)
     users: dict[str, dict[str, int]] = defaultdict(dict)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from asr.corpus.list_file import Entry
 from asr.util.counted_text import count
-from asr.util.errors import CorpusError
+from asr.util.errors import CorpusError, Issue
 from asr.util.file_kinds import fault_in_kind, is_binary
 from asr.util.text_lines import GZIP_MAGIC, MAX_TEXT, read_text_lines
 from asr.util.unicode_text import nfc
-from asr.validation.findings import Finding, stopping, warning, without_place
+from asr.validation.findings import stopping, warning, without_place
 from discriminants.util.paths import is_file
 
 
@@ -33,7 +33,7 @@ class TextFile:
 
     path: Path
     lines: tuple[tuple[int, str], ...]
-    faults: tuple[Finding, ...] = ()
+    faults: tuple[Issue, ...] = ()
     damaged: frozenset[str] = frozenset()
 
 
@@ -43,7 +43,7 @@ class ListFile:
 
     path: Path
     lines: tuple[Line, ...]
-    faults: tuple[Finding, ...] = ()
+    faults: tuple[Issue, ...] = ()
     damaged: frozenset[str] = frozenset()
 
     @cached_property
@@ -106,7 +106,7 @@ def read_list_past_faults(path: Path) -> ListFile:
     return ListFile(path, tuple(lines), text.faults, text.damaged)
 
 
-def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool = False) -> Iterator[Finding]:
+def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool = False) -> Iterator[Issue]:
     """Report format errors of a list, independent of its values.
 
     `allow_empty` allows keys without values. `optional` marks lists that may be missing.
@@ -121,7 +121,7 @@ def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool =
     yield from check_order(given)
 
 
-def check_values(given: ListFile) -> Iterator[Finding]:
+def check_values(given: ListFile) -> Iterator[Issue]:
     """Report keys without values."""
     for number, key, value in given.lines:
         if not value:
@@ -129,7 +129,7 @@ def check_values(given: ListFile) -> Iterator[Finding]:
             yield stopping("key-alone", given.path, number, message)
 
 
-def check_unique(given: ListFile) -> Iterator[Finding]:
+def check_unique(given: ListFile) -> Iterator[Issue]:
     """Report repeated keys."""
     for number, key, _ in given.lines:
         first = given.entries[key].line
@@ -138,7 +138,7 @@ def check_unique(given: ListFile) -> Iterator[Finding]:
             yield stopping("duplicate-id", given.path, number, message)
 
 
-def check_order(given: ListFile) -> Iterator[Finding]:
+def check_order(given: ListFile) -> Iterator[Issue]:
     """Report the first key out of byte order, which Kaldi requires."""
     keys = [line.key.encode() for line in given.lines]
     late = [number for number in range(1, len(keys)) if keys[number] < keys[number - 1]]

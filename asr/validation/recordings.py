@@ -10,9 +10,9 @@ from asr.corpus.data_directory import Utterance
 from asr.features.config import FeatureConfig
 from asr.features.silence import SILENT_WORDS
 from asr.util.counted_text import count, some
-from asr.util.errors import Fault, attempt
+from asr.util.errors import Issue, attempt
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, warning
+from asr.validation.findings import costing, warning
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
 
@@ -35,10 +35,10 @@ def measure_all(
     samples_too: bool,
     workers: Workers,
     progress: Callable[[int], None] | None = None,
-) -> list[Measured | Fault]:
+) -> list[Measured | Issue]:
     """Measure the audio of all utterances, in order; return faults for unreadable ones."""
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
-    results: list[Measured | Fault] = []
+    results: list[Measured | Issue] = []
     # Decoding releases the GIL, and threads start at once.
     for batch in in_threads(workers).map(_measure_batch, batches, rate, samples_too):
         results += batch
@@ -47,7 +47,7 @@ def measure_all(
     return results
 
 
-def _measure_batch(batch: Sequence[Utterance], rate: int, samples_too: bool) -> list[Measured | Fault]:
+def _measure_batch(batch: Sequence[Utterance], rate: int, samples_too: bool) -> list[Measured | Issue]:
     return [attempt(measure, utterance, rate, samples_too) for utterance in batch]
 
 
@@ -56,19 +56,19 @@ def _recording_place(directory: Directory, utterance: str) -> tuple[Path, int | 
     return directory.lists["wav.scp"].path, directory.entries("wav.scp")[key].line
 
 
-def check_readable(directory: Directory, measured: Mapping[str, Measured | Fault]) -> Iterator[Finding]:
+def check_readable(directory: Directory, measured: Mapping[str, Measured | Issue]) -> Iterator[Issue]:
     """Report unreadable files, and segments outside their recording (one finding per file)."""
     lost = defaultdict(list)
     for name, result in measured.items():
-        if isinstance(result, Fault):
+        if isinstance(result, Issue):
             of_segment = result.code in ("bad-segment", "too-long")
             place = directory.place(name) if of_segment else _recording_place(directory, name)
             lost[(*place, result)].append(name)
     for (file, line, fault), names in lost.items():
-        yield costing(fault.code, file, line, fault.reason, names)
+        yield costing(fault.code, file, line, fault.message, names)
 
 
-def check_sound(directory: Directory, measured: Mapping[str, Measured], *, training: bool) -> Iterator[Finding]:
+def check_sound(directory: Directory, measured: Mapping[str, Measured], *, training: bool) -> Iterator[Issue]:
     """Report audio without speech or with recording defects."""
     for name, found in measured.items():
         file, line = directory.place(name)
@@ -109,7 +109,7 @@ def check_sound(directory: Directory, measured: Mapping[str, Measured], *, train
             yield warning("long-recording", file, line, message)
 
 
-def check_rates(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
+def check_rates(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Issue]:
     """Report files with a lower rate than the settings', and mixed rates."""
     by_rate = defaultdict(list)
     for name, found in measured.items():
@@ -142,7 +142,7 @@ def check_rates(directory: Directory, measured: Mapping[str, Measured], config: 
         yield warning("mixed-rates", *_recording_place(directory, by_rate[rarest][0]), message)
 
 
-def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
+def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Issue]:
     """Report files upsampled from a lower rate, which leave the upper part of the settings' band empty."""
     limited = band_limited(measured, config)
     shown = list(limited) if 2 * len(limited) <= len(measured) else list(limited)[:1]
@@ -173,7 +173,7 @@ def above_cut_off(found: Measured, config: FeatureConfig) -> bool:
     return found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
 
 
-def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
+def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Issue]:
     """Report overlapping segments of a recording."""
     by_recording = defaultdict(list)
     for name, found in measured.items():
@@ -191,7 +191,7 @@ def check_segments_apart(directory: Directory, measured: Mapping[str, Measured])
                 latest, owner = end, name
 
 
-def check_told_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
+def check_told_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Issue]:
     """Report utterances with the same file or samples as another."""
     files: dict[tuple[str, float | None, float | None], str] = {}
     contents: dict[bytes, str] = {}

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from asr.util.counted_text import count
-from asr.util.errors import Fault, printable
-from asr.validation.findings import Finding, lines_by_kind
+from asr.util.errors import Issue, printable
+from asr.validation.findings import lines_by_kind, of_settings
 
 _COLUMN = 14
 
@@ -127,32 +127,32 @@ class Summary:
 class Report:
     """All findings by file and line, the summary, and remarks on the corpus as a whole."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Issue, ...]
     summary: Summary = Summary()
     remarks: tuple[str, ...] = ()
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[Issue, ...]:
         """Findings that training cannot use."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[Issue, ...]:
         """Findings that training accepts."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
-    def stopping(self) -> tuple[Finding, ...]:
+    def stopping(self) -> tuple[Issue, ...]:
         """Errors that prevent training."""
         return tuple(finding for finding in self.findings if finding.stops)
 
     @cached_property
-    def left_out(self) -> dict[str, Fault]:
+    def left_out(self) -> dict[str, Issue]:
         """Utterances that training leaves out, sorted, with the first reason."""
-        found: dict[str, Fault] = {}
+        found: dict[str, Issue] = {}
         for finding in self.errors:
             for name in finding.utterances:
-                found.setdefault(name, Fault(finding.code, f"{finding.place}: {finding.message}"))
+                found.setdefault(name, Issue(finding.code, f"{finding.place}: {finding.message}", utterances=(name,)))
         return dict(sorted(found.items()))
 
     @property
@@ -165,7 +165,7 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text: findings by kind, summary and remarks."""
-        yield from lines_by_kind(sorted(self.findings, key=lambda finding: (finding.severity, finding.of_settings)))
+        yield from lines_by_kind(sorted(self.findings, key=lambda finding: (finding.severity, of_settings(finding))))
         if self.findings:
             yield ""
         yield from self.summary.lines(stopped=bool(self.stopping))
@@ -185,7 +185,7 @@ class Report:
                 {
                     "severity": finding.severity,
                     "code": finding.code,
-                    "file": str(finding.file),
+                    "file": str(finding.path),
                     "line": finding.line,
                     "message": finding.message,
                     "utterances": list(finding.utterances),

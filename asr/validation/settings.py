@@ -14,8 +14,8 @@ from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion
 from asr.lexicon import Lexicon
 from asr.util.counted_text import count, some
-from asr.util.errors import ConfigError, CorpusError, Fault, attempt
-from asr.validation.findings import Finding, stopping, warning, without_place
+from asr.util.errors import ConfigError, CorpusError, Issue, attempt
+from asr.validation.findings import stopping, warning, without_place
 from asr.validation.lists import check_format, read_list_past_faults
 from discriminants.util.paths import is_file
 
@@ -111,7 +111,7 @@ def _line_of(lines: Sequence[str], name: str) -> int | None:
     return None
 
 
-def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
+def check_classifier(config: Settings, file: Path | None) -> Iterator[Issue]:
     """Check that the classifier exists, accepts its parameters and can be saved in a model file."""
     try:
         classifier_of(config.hybrid)
@@ -120,7 +120,7 @@ def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
         yield stopping("classifier", *setting_place(file, f"hybrid.{blamed}"), str(error))
 
 
-def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Finding]:
+def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Issue]:
     """Check copies and speaker warping; `n_archived` is the number of columns of archived features."""
     if n_archived is None:
         return
@@ -143,7 +143,7 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
             yield stopping("settings", *setting_place(file, name), message)
 
 
-def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Finding]:
+def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Issue]:
     """Check that questions refer to phones of the lexicon."""
     phones = tuple(lexicon.phones)
     idle = [question.name for question in config.questions if not question.answers(phones).any()]
@@ -157,7 +157,7 @@ def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> It
         yield warning("settings", *place, message)
 
 
-def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Finding]:
+def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Issue]:
     """Check that the noise folder exists, and that its clips are readable and not silent."""
     listed = noise.directory / "noise.scp"
     if not is_file(listed):
@@ -179,8 +179,8 @@ def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_t
             yield stopping("noise", listed, line, f"the clip '{name}' should be {path}, which is no file")
             continue
         found = attempt(measure, Utterance(name, "", None, audio=path), rate, samples_too)
-        if isinstance(found, Fault):
-            yield stopping("noise", listed, line, found.reason)
+        if isinstance(found, Issue):
+            yield stopping("noise", listed, line, found.message)
         elif found.constant:
             message = f"the clip '{name}' is silent, so that no gain brings it to any level; remove it"
             yield stopping("noise", listed, line, message)

@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 
 from asr.corpus.identifiers import fault_in_name
 from asr.util.counted_text import count, some
+from asr.util.errors import Issue
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, stopping, warning
+from asr.validation.findings import stopping, warning
 
 _REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or name the speakers that there really are'
 _NAMED = 3  # speakers of one utterance on separate lines; more are merged
 
 
-def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
+def check_speaker_lines(directory: Directory) -> Iterator[Issue]:
     """Report lines of utt2spk without exactly one speaker."""
     for utterance, entry in directory.entries("utt2spk").items():
         if len(entry.value.split()) > 1:
@@ -20,7 +21,7 @@ def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
             yield stopping("malformed", directory.lists["utt2spk"].path, entry.line, message)
 
 
-def check_genders(directory: Directory) -> Iterator[Finding]:
+def check_genders(directory: Directory) -> Iterator[Issue]:
     """Report invalid values of spk2gender, and speakers without utterances."""
     if "spk2gender" not in directory.lists:
         return
@@ -36,7 +37,7 @@ def check_genders(directory: Directory) -> Iterator[Finding]:
             )
 
 
-def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iterator[Finding]:
+def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iterator[Issue]:
     """Report speakers with a single utterance if features are normalized by speaker."""
     entries = {name: entry for name, entry in directory.entries("utt2spk").items() if name in directory.usable}
     spoken = Counter(entry.value for entry in entries.values())
@@ -61,7 +62,7 @@ def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iter
         yield warning("single-utterance", path, entry.line, message)
 
 
-def check_speakers_apart(train: Directory, tests: Sequence[Directory]) -> Iterator[Finding]:
+def check_speakers_apart(train: Directory, tests: Sequence[Directory]) -> Iterator[Issue]:
     """Report test speakers that are also in the training data."""
     heard = {entry.value for entry in train.entries("utt2spk").values() if fault_in_name(entry.value) is None}
     for test in tests:

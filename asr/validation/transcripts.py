@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.util.counted_text import count, some
+from asr.util.errors import Issue
 from asr.util.unicode_text import without_punctuation
 from asr.validation.directory import Directory
-from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, costing, warning
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, costing, warning
 
 FASTEST = 8.0
 """Words per second; fast readers reach five."""
@@ -40,7 +41,7 @@ def shortest_frames(words: tuple[str, ...], lexicon: Lexicon, states_per_phone: 
     return states_per_phone * sum(min(map(len, lexicon.pronunciations[word])) for word in words)
 
 
-def check_words_there(directory: Directory) -> Iterator[Finding]:
+def check_words_there(directory: Directory) -> Iterator[Issue]:
     """Report utterances with an empty transcript."""
     for name, words in directory.words.items():
         if not words:
@@ -51,7 +52,7 @@ def check_words_there(directory: Directory) -> Iterator[Finding]:
 
 def check_words_known(
     directory: Directory, lexicon: Lexicon, damaged: Set[str] = frozenset(), *, training: bool = True
-) -> Iterator[Finding]:
+) -> Iterator[Issue]:
     """Report unknown words at their first occurrence; in a test directory they only cost errors.
 
     Words that the lexicon has in another letter case or without surrounding marks are one finding if they are many or
@@ -115,7 +116,7 @@ def _other_spelling(
     places: Mapping[str, Sequence[str]],
     *,
     training: bool,
-) -> Finding:
+) -> Issue:
     """Return one finding for all words that differ from the lexicon's in letter case or marks only.
 
     `spelled` has the lexicon's spelling of each word, `places` the utterances with it.
@@ -165,7 +166,7 @@ def _rewriting(directory: Directory, lexicon: Lexicon, spelled: Mapping[str, str
 
 def check_lengths(
     directory: Directory, lexicon: Lexicon | None, timed: Mapping[str, Timed], states_per_phone: int
-) -> Iterator[Finding]:
+) -> Iterator[Issue]:
     """Report audio that is too short or far too long for its transcript."""
     for name, length in timed.items():
         words = directory.usable[name].words

@@ -11,13 +11,13 @@ from asr.corpus.audio_stats import Measured
 from asr.corpus.data_directory import read_data_directory
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
-from asr.util.errors import AsrError, Fault
+from asr.util.errors import AsrError, Issue
 from asr.validation import archives, cross_checks, recordings, settings, speakers, transcripts
 from asr.validation.archives import Matrix
 from asr.validation.corpus_size import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.file_type import check_is_lexicon
-from asr.validation.findings import Finding, stopping, without_place
+from asr.validation.findings import stopping, without_place
 from asr.validation.group_findings import with_one_cause
 from asr.validation.lexicon import check_lexicon, check_phone_coverage, read_lexicon_past_faults
 from asr.validation.lists import check_format
@@ -114,7 +114,7 @@ def validate(
     if dictionary.known is not None and any(train.words.get(name) for name in kept):
         findings += check_phone_coverage(dictionary, _phones_said(train, kept, dictionary.known))
     findings += _last_word(train, root, findings)
-    findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
+    findings.sort(key=lambda finding: (str(finding.path), finding.line or 0, finding.code, finding.message))
     summary = _summary(train, dictionary.known, measured[0], kept)
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
@@ -125,7 +125,7 @@ def validate(
     return Report(tuple(dict.fromkeys(findings)), summary, tuple(remarks))
 
 
-Found = dict[str, Measured | Matrix | Fault]
+Found = dict[str, Measured | Matrix | Issue]
 
 
 def _told(finished: Callable[[int], None], before: int, n: int) -> None:
@@ -147,7 +147,7 @@ def _measured(
     return dict(zip(directory.usable, results, strict=True))
 
 
-def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Finding]:
+def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Issue]:
     """Run the checks of a data directory that do not need the lexicon or training settings."""
     for name, given in directory.lists.items():
         format = check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
@@ -165,7 +165,7 @@ def _directory(directory: Directory, found: Found, features: FeatureConfig | Non
         yield from with_one_cause(directory, archives.check_archives(directory, sizes), training=training)
         return
     audio = {name: result for name, result in found.items() if not isinstance(result, Matrix)}
-    heard = {name: result for name, result in audio.items() if not isinstance(result, Fault)}
+    heard = {name: result for name, result in audio.items() if not isinstance(result, Issue)}
     yield from with_one_cause(directory, recordings.check_readable(directory, audio), training=training)
     yield from recordings.check_sound(directory, heard, training=training)
     yield from recordings.check_segments_apart(directory, heard)
@@ -175,7 +175,7 @@ def _directory(directory: Directory, found: Found, features: FeatureConfig | Non
         yield from recordings.check_bandwidth(directory, heard, features)
 
 
-def _settings(config: Settings, file: Path | None, found: Found, samples_too: bool) -> Iterator[Finding]:
+def _settings(config: Settings, file: Path | None, found: Found, samples_too: bool) -> Iterator[Issue]:
     yield from settings.check_classifier(config, file)
     columns = next((size.n_columns for size in found.values() if isinstance(size, Matrix)), None)
     yield from settings.check_copies(config, file, columns)
@@ -206,7 +206,7 @@ def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -
     return said
 
 
-def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding]) -> Iterator[Finding]:
+def _last_word(train: Directory, root: Path | None, findings: Sequence[Issue]) -> Iterator[Issue]:
     """Report the remaining errors of the reader of a corpus, and an empty training set."""
     if not any(finding.stops for finding in findings):
         try:
@@ -222,7 +222,7 @@ def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding])
         yield stopping("nothing-left", train.path, None, message)
 
 
-def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Finding]) -> SummaryOfTest:
+def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Issue]) -> SummaryOfTest:
     words = [word for said in test.words.values() for word in said]
     return SummaryOfTest(
         str(test.path),
@@ -231,7 +231,7 @@ def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Findi
         speakers=len({utterance.speaker for utterance in test.usable.values()}),
         words=len(words),
         known=None if lexicon is None else sum(word in lexicon.pronunciations for word in words),
-        findings=sum(test.path in (finding.file, *finding.file.parents) for finding in set(findings)),
+        findings=sum(finding.path is not None and finding.path.is_relative_to(test.path) for finding in set(findings)),
     )
 
 

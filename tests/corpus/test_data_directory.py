@@ -57,13 +57,13 @@ def test_missing_file_is_named_at_every_place_tried(data, tmp_path):
     for name in ("a", "b"):
         (data.parent / f"{name}.wav").unlink()
     above, inside, root = data.resolve().parent / "a.wav", data / "a.wav", tmp_path / "elsewhere" / "a.wav"
-    texts = read_data_directory(data).problems[0].reason
+    texts = read_data_directory(data).problems[0].message
     assert texts == f"{above} does not exist, nor does {inside}; --root DIR (root=) says where relative paths begin"
-    texts = read_data_directory(data, root=root.parent).problems[0].reason
+    texts = read_data_directory(data, root=root.parent).problems[0].message
     assert texts.startswith(f"{root} does not exist, nor does {above} or {inside}; ")
-    assert read_data_directory(data, root=data.parent).problems[0].reason.count(str(above)) == 1
+    assert read_data_directory(data, root=data.parent).problems[0].message.count(str(above)) == 1
     (data / "wav.scp").write_text(f"a-1 {root}\n")
-    assert read_data_directory(data).problems[0].reason == f"{root} does not exist"
+    assert read_data_directory(data).problems[0].message == f"{root} does not exist"
 
 
 def test_the_root_from_which_most_missing_files_are_found_is_named(data, tmp_path, monkeypatch):
@@ -72,17 +72,17 @@ def test_the_root_from_which_most_missing_files_are_found_is_named(data, tmp_pat
     (data.parent / "a.wav").rename(elsewhere / "a.wav")
     monkeypatch.chdir(elsewhere)
     remedy = f"; all missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
-    assert [problem.reason.endswith(remedy) for problem in read_data_directory(data).problems] == [True]
+    assert [problem.message.endswith(remedy) for problem in read_data_directory(data).problems] == [True]
     (data.parent / "b.wav").rename(elsewhere / "b.wav")
-    reasons = [problem.reason for problem in read_data_directory(data).problems]
+    reasons = [problem.message for problem in read_data_directory(data).problems]
     assert len(reasons) == 2 and all(reason.endswith(remedy) for reason in reasons)
     assert not read_data_directory(data, root=elsewhere).problems
     (data / "wav.scp").write_text("a-1 a.wav\nb-1 b.wav\nc-1 c.wav\nd-1 /nowhere/d.wav\n")
-    texts = {name: reason.rpartition("; ")[2] for name, _, reason in read_data_directory(data).problems}
+    texts = {one.utterance: one.message.rpartition("; ")[2] for one in read_data_directory(data).problems}
     most = f"2 of the 3 missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
     assert texts == {**dict.fromkeys(("a-1", "b-1", "c-1"), most), "d-1": "/nowhere/d.wav does not exist"}
     (elsewhere / "b.wav").unlink()  # one of three: no root mends most
-    assert "; --root DIR (root=) says where" in read_data_directory(data).problems[0].reason
+    assert "; --root DIR (root=) says where" in read_data_directory(data).problems[0].message
 
 
 def test_absolute_paths_and_paths_with_spaces_are_taken_as_they_are(data, tmp_path):
@@ -98,7 +98,7 @@ def test_utterances_that_cannot_be_used_are_left_out_with_their_reason(data):
     (data / "utt2spk").write_text("a-1 a\nb-1 b\nc-1 c\nd-1 d\nf-1 f\n")
     corpus = read_data_directory(data)
     assert [u.id for u in corpus.utterances] == ["a-1"]
-    reasons = {problem.utterance_id: problem.reason for problem in corpus.problems}
+    reasons = {problem.utterance: problem.message for problem in corpus.problems}
     assert list(reasons) == ["b-1", "c-1", "d-1", "e-1", "f-1"]
     parts = ["no audio", "does not exist", "empty file", "no speaker", "no transcript"]
     for key, part in zip(reasons, parts, strict=True):
@@ -114,7 +114,7 @@ def test_segments_give_start_and_end_and_minus_one_means_the_end(data):
 
 def test_a_segment_of_an_unlisted_recording_is_left_out(data):
     (data / "segments").write_text("a-1 c-1 0 1\nb-1 b-1 0 1\n")
-    assert read_data_directory(data).problems[0].reason == "its recording 'c-1' is not in wav.scp"
+    assert read_data_directory(data).problems[0].message == "its recording 'c-1' is not in wav.scp"
 
 
 def test_features_win_over_audio_unless_audio_is_preferred(data):
@@ -279,4 +279,4 @@ def test_read_data_directory_lists_that_are_no_files_raise(data: Path, name: str
         read_data_directory(data)
     (data.parent / "lexicon.txt").write_text("ONE W AH N\nTWO T UW\n")
     findings = validate(data, data.parent / "lexicon.txt").findings
-    assert [finding.code for finding in findings if finding.file.name == name and finding.stops] == ["unreadable"]
+    assert [finding.code for finding in findings if finding.path.name == name and finding.stops] == ["unreadable"]

@@ -29,11 +29,11 @@ def make(tmp_path: Path, fileids: str, transcription: str, files: Sequence[str])
 
 
 def reasons(corpus: DataDirectory) -> Mapping[str, str]:
-    return {problem.utterance_id: problem.reason for problem in corpus.problems}
+    return {problem.utterance: problem.message for problem in corpus.problems}
 
 
 def codes(corpus: DataDirectory) -> Mapping[str, str]:
-    return {problem.utterance_id: problem.code for problem in corpus.problems}
+    return {problem.utterance: problem.code for problem in corpus.problems}
 
 
 def words(corpus: DataDirectory) -> Mapping[str, str]:
@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_read_costs_its_utterance_alone(tmp_path: Path) ->
     (tmp_path / "feat/a/x.mfc").write_bytes(whole[:-4])
     table, problems = extract_static(read_sphinx_corpus(*given), CONFIG)
     assert table.ids == ("a-y",)
-    assert [(problem.utterance_id, problem.code) for problem in problems] == [("a-x", "truncated")]
+    assert [(problem.utterance, problem.code) for problem in problems] == [("a-x", "truncated")]
 
 
 def test_where_no_name_is_spelled_so_letter_case_does_not_count(tmp_path: Path) -> None:

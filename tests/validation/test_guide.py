@@ -20,7 +20,7 @@ def codes_of_checks() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.IfExp):
                 named = node.func.id if isinstance(node.func, ast.Name) else "stopping"
-                place = {"stopping": 0, "costing": 0, "warning": 0, "Finding": 1}.get(named)
+                place = {"stopping": 0, "costing": 0, "warning": 0, "Issue": 0}.get(named)
                 if place is not None and len(node.args) > place and isinstance(node.args[place], ast.Constant):
                     yield node.args[place].value
 

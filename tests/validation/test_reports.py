@@ -23,7 +23,7 @@ from tests.validation.corpora import Corpus
 
 
 def codes(report: Report) -> list[tuple[str, str, int | None]]:
-    return [(finding.code, finding.file.name, finding.line) for finding in report.findings]
+    return [(finding.code, finding.path.name, finding.line) for finding in report.findings]
 
 
 def test_a_speaker_of_training_and_test_is_named(clean: Corpus) -> None:
@@ -112,7 +112,7 @@ def test_a_setting_under_its_old_and_its_new_name_hides_no_other_fault(clean: Co
 def test_settings_that_set_nothing_are_a_warning(clean: Corpus) -> None:
     clean.write("settings.toml", [""])
     report = clean.validate()
-    assert [(f.severity, f.code, f.file.name) for f in report.findings] == [("warning", "settings", "settings.toml")]
+    assert [(f.severity, f.code, f.path.name) for f in report.findings] == [("warning", "settings", "settings.toml")]
     assert "every setting has its default" in report.findings[0].message
 
 
@@ -126,7 +126,7 @@ def test_what_is_left_out_is_what_the_readers_of_training_leave_out(clean: Corpu
     clean.append("train/text", "train2-999 ONE")
     report = clean.validate()
     problems = trainable(read_data_directory(clean.folder / "train"), read_lexicon(clean.folder / "lexicon.txt"))[1]
-    assert {name: fault.code for name, fault in report.left_out.items()} == {p.utterance_id: p.code for p in problems}
+    assert {name: fault.code for name, fault in report.left_out.items()} == {p.utterance: p.code for p in problems}
     assert len(problems) == 7
     assert report.summary.usable == 3 and report.summary.listed == 10
 

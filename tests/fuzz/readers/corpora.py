@@ -15,7 +15,7 @@ from asr.alignment.ctm import ctm_rows, read_ctm, write_ctm
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.textgrid import write_textgrid
 from asr.cli.reporting import report_failures
-from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
+from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.corpus.identifiers import fault_in_name
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
@@ -26,7 +26,7 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.runs.outcome import Outcome
 from asr.scoring.files import read_transcripts, write_transcripts
-from asr.util.errors import AsrError
+from asr.util.errors import AsrError, Issue
 from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import MAX_MESSAGE_LENGTH, Unsound, check_mark
 from tests.fuzz.reader import Seeds, reader
@@ -78,7 +78,7 @@ def checked(corpus: DataDirectory) -> DataDirectory:
     return corpus
 
 
-def check_report(problems: Sequence[Problem]) -> None:
+def check_report(problems: Sequence[Issue]) -> None:
     """What a command prints of utterances that it leaves out: a line each, of a name and a reason."""
     printed = io.StringIO()
     with redirect_stderr(printed):
@@ -148,7 +148,7 @@ def _use_corpus(corpus: DataDirectory, folder: Path) -> None:
         try:
             static = static_features(utterance, CONFIG)
         except AsrError as error:
-            check_report([Problem(utterance.id, error.code, str(error))])
+            check_report([Issue(error.code, str(error), utterances=(utterance.id,))])
             continue
         if not np.isfinite(static).all():
             raise Unsound("static features that are not finite")
