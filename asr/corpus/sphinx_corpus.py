@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from asr.corpus.case_insensitive_dir import FoldedTree
-from asr.corpus.data_directory import DataDirectory, Places, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.feature_file import SPHINX_SUFFIX
 from asr.corpus.identifiers import fault_in_name
+from asr.corpus.places import Places
 from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
 from asr.util.errors import CorpusError, Issue, attempt, by_utterance, printable
 from discriminants.util.paths import is_dir
@@ -47,7 +48,7 @@ def read_sphinx_corpus(
     """
     fileids, root = Path(fileids), Path(features_root)
     if not is_dir(root):
-        raise CorpusError(f"{root}: is not a directory; the folder that holds speaker/sentence.mfc is needed.")
+        raise CorpusError(f"{root}: is not a directory. Expected the folder with speaker/sentence.mfc.")
     listed = read_fileids(fileids)
     words = None if transcription is None else _Transcripts(Path(transcription), listed)
     files = _FeatureFiles(root)
@@ -57,8 +58,8 @@ def read_sphinx_corpus(
         key = "-".join(fileid.path.parts)
         if key in lines:
             raise CorpusError(
-                f"{fileids}:{fileid.line}: '{printable(str(fileid.path), 100)}' gives the same id as line {lines[key]} "
-                "does; ids (the path with '-' for '/') must be unique."
+                f"{fileids}:{fileid.line}: '{printable(str(fileid.path), 100)}' has the same id as line {lines[key]}. "
+                "Expected unique ids (the path with '-' for '/')."
             )
         lines[key] = fileid.line
         utterance = _utterance(key, fileid, words, files, speaker_folder)
@@ -78,7 +79,7 @@ def _utterance(
         return Issue("bad-name", f"its name {bad_name}")
     folders = fileid.path.parts[:-1]
     if not -len(folders) <= speaker_folder < len(folders):
-        return Issue("no-speaker", f"'{fileid.path}' has {len(folders)} folders, of which none names the speaker")
+        return Issue("no-speaker", f"'{fileid.path}' has only {len(folders)} folders; check speaker_folder")
     speaker = folders[speaker_folder]
     bad_name = fault_in_name(speaker)
     if bad_name is not None:
@@ -126,8 +127,8 @@ class _Transcripts:
             if other.words != first.words:
                 return Issue(
                     "no-transcript",
-                    f"{self.path}: lines {first.line} and {other.line} have other words for the id '{other.id}'; make "
-                    "whole fileids the ids, or list fileids and transcripts in the same order",
+                    f"{self.path}: lines {first.line} and {other.line} have different words for the id '{other.id}'; "
+                    "use whole fileids as ids, or the same order in both lists",
                 )
         return first.words
 
@@ -154,7 +155,5 @@ class _FeatureFiles:
         if isinstance(path, Issue):
             return path
         if path is None:
-            return Issue(
-                "missing-file", f"{self.root / name} does not exist, nor any file of this name in other letter case"
-            )
+            return Issue("missing-file", f"{self.root / name} does not exist in any letter case")
         return self.places.find(str(path))

@@ -19,11 +19,12 @@ from asr.training.config import (
     sets_nothing,
 )
 from asr.util.counted_text import count
-from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, LexiconError, printable
+from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, LexiconError, printable, without_place
+from asr.util.toml_lines import setting_place
 from asr.validation import Report, validate
-from asr.validation.directory import read_directory_past_faults
-from asr.validation.findings import lines_by_kind, of_settings, stopping, warning, without_place
-from asr.validation.settings import check_classifier, setting_place
+from asr.validation.directory import collect_lists
+from asr.validation.findings import lines_by_kind, of_settings, stopping, warning
+from asr.validation.settings import check_classifier
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ def check_inputs(
 
     def corpus_rate() -> int | None:
         nonlocal chosen
-        chosen = rate_of_corpus(read_directory_past_faults(data, root).usable.values(), workers=workers)
+        chosen = rate_of_corpus(collect_lists(data, root)[0].usable.values(), workers=workers)
         return None if chosen is None else chosen.rate
 
     settings, findings, at_fault = _read_settings(config, file, corpus_rate)

@@ -15,7 +15,7 @@ from asr.acoustic.fit_progress import duration
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import HeldOutErrors, Provenance
-from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.corpus.data_directory import LISTS, DataDirectory, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.features.level import utterance_levels
@@ -43,7 +43,6 @@ from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_ou
 from asr.util.counted_text import count
 from asr.util.errors import Issue, printable
 from asr.util.files import atomic_write
-from asr.validation.directory import LISTS
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir

@@ -75,7 +75,7 @@ class Issue:
     utterances : tuple of str
         Utterances that cannot be used because of it, sorted.
     setting : str
-        Full name of the setting with the problem, such as "gmm.mixtures"; empty if it is no setting.
+        Full name of the setting with the problem, such as "gmm.mixtures"; empty for other issues.
     stops : bool
         Whether it prevents training.
     """
@@ -222,6 +222,18 @@ class RunError(AsrError):
 
 class AudioWarning(UserWarning):
     """Unusual audio was recognized; the words are probably wrong."""
+
+
+def report(issue: Issue, error: type[AsrError], issues: list[Issue] | None) -> None:
+    """Add an issue of an input that cannot be read to `issues`, or raise it as `error` if `issues` is None."""
+    if issues is None:
+        raise error(f"{issue.place}: {issue.message}", code=issue.code)
+    issues.append(replace(issue, stops=True))
+
+
+def without_place(error: Exception, path: Path | str) -> str:
+    """Return the message of an error without the file at its beginning."""
+    return str(error).removeprefix(f"{path}: ").removeprefix(f"{path} ")
 
 
 def attempt(

@@ -59,12 +59,3 @@ def lines_by_kind(findings: Iterable[Issue]) -> Iterator[str]:
         n_more = sum(map(len, of_kind.values())) - MAX_LINES
         if n_more > 0:
             yield f"  and {n_more:,} more of the kind {code} (asr validate --json or as_json() lists all)"
-
-
-def without_place(error: Exception, file: Path, line: int | None = None) -> str:
-    """Return the message of an error without its file and line."""
-    message = str(error)
-    if line is not None:
-        for place in (f"{file}:{line}: ", f"{file}, line {line}: "):
-            message = message.removeprefix(place)
-    return message.removeprefix(f"{file}: ").removeprefix(f"{file} ")

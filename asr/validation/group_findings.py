@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from asr.corpus.data_directory import DataLists
 from asr.util.errors import MAX_MESSAGE_LENGTH, Issue, printable
-from asr.validation.directory import Directory
 from asr.validation.findings import MIN_CASES, NEARLY_ALL
 
 
-def with_one_cause(directory: Directory, findings: Iterable[Issue], *, training: bool) -> Iterator[Issue]:
+def with_one_cause(directory: DataLists, findings: Iterable[Issue], *, training: bool) -> Iterator[Issue]:
     """Replace equal findings of nearly all lines of a list by one, with two examples.
 
     Equal findings have the same code and remedy. The merged finding stops training if no utterance remains.
@@ -18,7 +18,8 @@ def with_one_cause(directory: Directory, findings: Iterable[Issue], *, training:
     for finding in findings:
         kinds.setdefault((finding.path, finding.code, finding.remedy), []).append(finding)
     for (path, _, _), alike in kinds.items():
-        n_lines = _n_lines(directory, "" if path is None else path.name)
+        given = directory.lists.get("" if path is None else path.name)
+        n_lines = 0 if given is None else given.n_lines
         if len(alike) < max(MIN_CASES, NEARLY_ALL * n_lines):
             yield from alike
             continue
@@ -27,18 +28,12 @@ def with_one_cause(directory: Directory, findings: Iterable[Issue], *, training:
         yield replace(found, stops=found.stops or costs_all)
 
 
-def _n_lines(directory: Directory, name: str) -> int:
-    """Count the non-blank lines of a list, including unreadable ones."""
-    given = directory.lists.get(name)
-    return 0 if given is None else len(given.lines) + sum(fault.line is not None for fault in given.faults)
-
-
 def _one_of(alike: Sequence[Issue], n_lines: int) -> Issue:
     first, second = sorted(alike, key=lambda finding: finding.line or 0)[:2]
     remedy = first.remedy
     room = (MAX_MESSAGE_LENGTH - len(remedy) - 100) // 2
     message = (
-        f"{len(alike):,} of {n_lines:,} lines have the same fault: {printable(first.fact, room)}, and in line "
+        f"{len(alike):,} of {n_lines:,} lines have the same problem: {printable(first.fact, room)}, and in line "
         f"{second.line} {printable(second.fact, room)}{f'; {remedy}' if remedy else ''}"
     )
     utterances = {name for finding in alike for name in finding.utterances}

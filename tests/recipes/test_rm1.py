@@ -160,11 +160,11 @@ def test_sphere_is_read_as_it_was_written_in_both_byte_orders(tmp_path, big_endi
 def test_sphere_that_is_cut_of_another_rate_or_damaged_is_told(tmp_path):
     path = tmp_path / "x.sph"
     path.write_bytes(sphere_bytes(np.zeros(500, np.int16), 8000))
-    with pytest.raises(CorpusError, match="8000 samples a second"):
+    with pytest.raises(CorpusError, match="8000 Hz"):
         check_sphere(path, 16000)
     whole = path.read_bytes()
     for content, message in (
-        (whole[:-1], "breaks off 1 bytes"),
+        (whole[:-1], "1 bytes"),
         (whole[:900], "header is to have 1024"),
         (b"RIFF" + whole[4:], "begins with"),
         (whole.replace(b"sample_count", b"sample_kount"), "no number for sample_count"),
@@ -228,7 +228,7 @@ def test_names_that_letter_case_alone_tells_apart_are_refused(tmp_path):
     (tmp_path / "rm1").mkdir()
     (tmp_path / "RM1").mkdir()
     assert FoldedTree(tmp_path).find("rm1") == tmp_path / "rm1"
-    with pytest.raises(CorpusError, match="but for letter case"):
+    with pytest.raises(CorpusError, match="letter case"):
         FoldedTree(tmp_path).find("Rm1")
 
 

@@ -92,7 +92,7 @@ class Corpus:
             for each in report.findings
         ]
         assert found == [place], "\n".join(report.lines())
-        assert part in report.findings[0].message
+        assert part in report.findings[0].message, report.findings[0].message
 
 
 Spoil = Callable[[Corpus], object]

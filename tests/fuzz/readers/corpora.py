@@ -15,7 +15,7 @@ from asr.alignment.ctm import ctm_rows, read_ctm, write_ctm
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.textgrid import write_textgrid
 from asr.cli.reporting import report_failures
-from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.corpus.data_directory import DataDirectory, interpret_lists, read_data_directory, read_lists
 from asr.corpus.identifiers import fault_in_name
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
@@ -26,7 +26,7 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.runs.outcome import Outcome
 from asr.scoring.files import read_transcripts, write_transcripts
-from asr.util.errors import AsrError, Issue
+from asr.util.errors import AsrError, CorpusError, Issue
 from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import MAX_MESSAGE_LENGTH, Unsound, check_mark
 from tests.fuzz.reader import Seeds, reader
@@ -91,8 +91,24 @@ def check_report(problems: Sequence[Issue]) -> None:
             raise Unsound(f"a report of utterances left out that no terminal can show: {line[:200]!r}")
 
 
+def _check_collector(path: Path) -> None:
+    """Lists that are read past their issues have some if they are refused, and else the same utterances."""
+    issues: list[Issue] = []
+    found = interpret_lists(path, read_lists(path, needs=("utt2spk",), issues=issues), issues=issues)
+    usable = found.usable
+    try:
+        corpus = read_data_directory(path)
+    except CorpusError:
+        if not issues:
+            raise Unsound("a list is refused, but has no issue") from None
+        return
+    if issues or tuple(usable.values()) != corpus.utterances:
+        raise Unsound(f"a list is accepted, but has an issue or other utterances: {issues[:1]}"[:500])
+
+
 def _read_marked_or_not(folder: Path) -> None:
     def read() -> tuple[object, ...]:
+        _check_collector(folder / "train")
         corpus = checked(read_data_directory(folder / "train"))
         corpus.digest()
         return corpus.utterances, corpus.problems, corpus.gender
