@@ -118,7 +118,7 @@ def first_models(
             sum_of_all += own
     if not total[0].any():
         name = next(iter(table.ids), "")
-        reason = no_path_fault(len(table.utterance(name)), graphs[name]).reason if name else "the corpus is empty"
+        reason = no_path_fault(len(table.utterance(name)), graphs[name]).message if name else "the corpus is empty"
         raise AlignmentError(f"none of the {len(table)} utterances can be aligned. The first, {name}: {reason}")
     counts, sums, squares, stays, visits = total
     means, variances = overall.means[:, 0].copy(), overall.variances[:, 0].copy()

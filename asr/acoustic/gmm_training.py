@@ -23,7 +23,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
 from asr.util.config_base import Settings
-from asr.util.errors import Fault, attempt
+from asr.util.errors import Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -145,7 +145,7 @@ class Occupancy:
     stays: np.ndarray
     visits: np.ndarray
     log_likelihood_per_frame: float
-    failed: Mapping[str, Fault]
+    failed: Mapping[str, Issue]
 
     def without(self, rows: np.ndarray) -> "Occupancy":
         """Remove these frames, bool (n_frames,), from all states."""
@@ -203,7 +203,7 @@ def train_gmm(
             )  # fmt: skip
             yield n_components, PhoneHmm(topology, *current.models, training.pause_sounds(current)), current.curve
     for name, fault in sorted(current.occupancy.failed.items()):
-        log.warning("%s: not aligned: %s", name, fault.reason)
+        log.warning("%s: not aligned: %s", name, fault.message)
 
 
 @dataclass(frozen=True)
@@ -436,8 +436,8 @@ def _expected_occupancy(
     workers = in_threads(workers)
     shared = workers.share((model, topology, self_loops))
     found = [result for batch in workers.map(_expect_batch, items, shared) for result in batch]
-    failed = {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, Fault)}
-    kept = [result for result in found if not isinstance(result, Fault)]
+    failed = {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, Issue)}
+    kept = [result for result in found if not isinstance(result, Issue)]
     if not kept:
         raise none_aligned(failed, len(table))
     starts = [table.rows(name).start for name in table.ids if name not in failed]
@@ -469,14 +469,14 @@ class _Expectation:
 
 def _expect_batch(
     item: tuple[FrameTable, list[StateGraph]], constants: tuple[AcousticModel, Topology, np.ndarray]
-) -> list[_Expectation | Fault]:
+) -> list[_Expectation | Issue]:
     batch, graphs = item
     return [attempt(_expect, batch.utterance(number), graph, *constants) for number, graph in enumerate(graphs)]
 
 
 def _expect(
     frames: np.ndarray, graph: StateGraph, model: AcousticModel, topology: Topology, self_loops: np.ndarray
-) -> _Expectation | Fault:
+) -> _Expectation | Issue:
     scores = model.log_likelihood(frames)
     posteriors = forward_backward(scores, graph, topology, self_loops)
     if posteriors is None:

@@ -259,7 +259,7 @@ def train_hybrid(
                 len(aligned.failed),
             )
             for name, fault in sorted(aligned.failed.items()):
-                log.warning("%s: not realigned: %s", name, fault.reason)
+                log.warning("%s: not realigned: %s", name, fault.message)
             states = aligned.states
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
     if "warm_start" in known:

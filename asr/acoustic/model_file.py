@@ -171,7 +171,7 @@ def _misfit(path: Path, error: Exception) -> ModelFormatError:
     if isinstance(error, KeyError):
         reason = f"{error} is missing"
     elif isinstance(error, ValidationError):
-        reason = faults(error)[0].phrase
+        reason = faults(error)[0].message
     else:
         reason = " ".join(str(error).split())
     return ModelFormatError(f"{path}: the parts of the model are inconsistent: {reason}")

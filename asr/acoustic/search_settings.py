@@ -86,7 +86,7 @@ class SearchSettings(Settings):
         try:
             return self.model_validate(self.model_dump() | given)
         except ValidationError as error:
-            raise ConfigError("; ".join(fault.phrase for fault in faults(error))) from error
+            raise ConfigError("; ".join(issue.message for issue in faults(error))) from error
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_known(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from asr.alignment.forced_alignment import DEFAULT_BEAMS, Alignment, align_utter
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
-from asr.util.errors import AlignmentError, Fault, attempt
+from asr.util.errors import AlignmentError, Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -24,7 +24,7 @@ class AlignedTable:
     stays: np.ndarray  # float64 (n_units,); self-transitions
     visits: np.ndarray  # float64 (n_units,); entries
     log_likelihood_per_frame: float  # of the best paths, natural log
-    failed: Mapping[str, Fault]
+    failed: Mapping[str, Issue]
 
 
 def align_table(
@@ -60,17 +60,17 @@ def _align_batch(
     item: tuple[FrameTable, list[StateGraph]],
     log_likelihood: Callable[[np.ndarray], np.ndarray],
     constants: tuple[Topology, np.ndarray, tuple[float, ...]],
-) -> list[tuple[UnitRuns | Fault, float]]:
+) -> list[tuple[UnitRuns | Issue, float]]:
     """Return units or a fault, and the score, of every utterance; short utterances are scored together."""
     batch, graphs = item
     finite = np.isfinite(batch.frames).all()
-    scores = attempt(log_likelihood, batch.frames) if finite else Fault("not-finite", NOT_FINITE)
-    if isinstance(scores, Fault):
+    scores = attempt(log_likelihood, batch.frames) if finite else Issue("not-finite", NOT_FINITE)
+    if isinstance(scores, Issue):
         if len(batch) > 1:  # One utterance failed: score each separately.
             alone = zip(batch.batches(0), graphs, strict=True)
             return [_align_batch((one, [graph]), log_likelihood, constants)[0] for one, graph in alone]
         return [(scores, 0.0)]
-    results: list[tuple[UnitRuns | Fault, float]] = []
+    results: list[tuple[UnitRuns | Issue, float]] = []
     for number, graph in enumerate(graphs):
         result = attempt(align_utterance, scores[batch.rows(number)], graph, *constants)
         if isinstance(result, Alignment):
@@ -89,21 +89,21 @@ def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology
     return collect_runs(table, topology, found)
 
 
-def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentError:
+def none_aligned(failed: Mapping[str, Issue], n_utterances: int) -> AlignmentError:
     """Return the error for a corpus without any aligned utterance, with the first reason."""
-    name, fault = next(iter(failed.items()), ("", Fault("", "the corpus is empty")))
-    return AlignmentError(f"none of the {n_utterances} utterances can be aligned. The first, {name}: {fault.reason}")
+    name, fault = next(iter(failed.items()), ("", Issue("", "the corpus is empty")))
+    return AlignmentError(f"none of the {n_utterances} utterances can be aligned. The first, {name}: {fault.message}")
 
 
 def collect_runs(
-    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | Fault], total_score: float = 0.0
+    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | Issue], total_score: float = 0.0
 ) -> AlignedTable:
     """Collect the results of all utterances; raise AlignmentError if all failed."""
     states = np.full(table.n_frames, -1, np.int32)
     stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
     failed = {}
     for number, runs in enumerate(found):
-        if isinstance(runs, Fault):
+        if isinstance(runs, Issue):
             failed[table.ids[number]] = runs
             continue
         units, lengths = runs

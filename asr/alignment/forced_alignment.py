@@ -9,7 +9,7 @@ from asr.decode.path_segments import unit_runs
 from asr.decode.token_passing import BestPath, best_path
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 
 DEFAULT_BEAMS = (200.0, 1000.0, float("inf"))
 _WRONG = 1e6  # cost of a frame in a wrong state, larger than all others together
@@ -34,7 +34,7 @@ def align_utterance(
     topology: Topology,
     self_loops: np.ndarray,
     beams: Sequence[float] = DEFAULT_BEAMS,
-) -> Alignment | Fault:
+) -> Alignment | Issue:
     """Align one utterance; return a fault if no beam finds a complete path.
 
     `scores`, float32 (n_frames, n_states), are natural log-likelihoods. `graph` comes from `transcript_graph`. `beams`
@@ -52,18 +52,18 @@ def path_of_states(states: np.ndarray, graph: StateGraph, topology: Topology) ->
     scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
     scores[np.arange(len(states)), states] = 0.0
     found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
-    if isinstance(found, Fault) or found.path.score < -_WRONG / 2:
+    if isinstance(found, Issue) or found.path.score < -_WRONG / 2:
         raise ValueError("the states do not follow the graph of the transcript")
     return found.path
 
 
-def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:
+def no_path_fault(n_frames: int, graph: StateGraph) -> Issue:
     """Return the fault of an utterance of `n_frames` that cannot be aligned."""
     shortest = shortest_path_frames(graph)
     if n_frames < shortest:
         reason = f"{n_frames} frames are too short for its transcript. Expected at least {shortest}"
-        return Fault("too-short", reason)
-    return Fault(
+        return Issue("too-short", reason)
+    return Issue(
         "not-aligned",
         f"no path of its transcript has a finite score in {n_frames} frames",
     )

@@ -18,7 +18,7 @@ from asr.decode.token_passing import best_path
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import Topology
-from asr.util.errors import Fault, attempt
+from asr.util.errors import Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -59,7 +59,7 @@ def score_utterance(
     loop: StateGraph,
     topology: Topology,
     self_loops: np.ndarray,
-) -> TranscriptScore | Fault:
+) -> TranscriptScore | Issue:
     """Score an utterance's transcript and its rivals, or return the fault if it cannot be aligned.
 
     `scores`, float32 (n_frames, n_states), are natural log-likelihoods. `graphs` are those of the transcript and its
@@ -67,24 +67,24 @@ def score_utterance(
     """
     path = best_path(scores, loop, topology.unit_state, self_loops)
     if path is None or not path.complete:
-        return Fault(
+        return Issue(
             "not-aligned",
             f"no phone sequence has a finite score in {len(scores)} frames",
         )
     spoken = frame_states(path, loop, topology) >= len(topology.silence_states)
-    found: list[float | Fault] = []
+    found: list[float | Issue] = []
     for graph in graphs:
         aligned = align_utterance(scores, graph, topology, self_loops)
-        if isinstance(aligned, Fault):
+        if isinstance(aligned, Issue):
             found.append(aligned)
         else:
             speech = spoken | (frame_states(aligned.path, graph, topology) >= len(topology.silence_states))
             # On the same path both sums differ only in rounding.
             found.append(min(0.0, float(aligned.path.score - path.score) / max(1, int(speech.sum()))))
     own = found[0]
-    if isinstance(own, Fault):
+    if isinstance(own, Issue):
         return own
-    return TranscriptScore(own, np.array([other for other in found[1:] if not isinstance(other, Fault)], np.float64))
+    return TranscriptScore(own, np.array([other for other in found[1:] if not isinstance(other, Issue)], np.float64))
 
 
 def score_transcripts(
@@ -139,7 +139,7 @@ def _score_batch(
     item: tuple[FrameTable, list[list[StateGraph]]],
     log_likelihood: Callable[[np.ndarray], np.ndarray],
     constants: tuple[Topology, np.ndarray, StateGraph],
-) -> list[TranscriptScore | Fault]:
+) -> list[TranscriptScore | Issue]:
     batch, graphs = item
     return [
         attempt(_score, batch.utterance(number), of_utterance, log_likelihood, *constants)
@@ -154,5 +154,5 @@ def _score(
     topology: Topology,
     self_loops: np.ndarray,
     loop: StateGraph,
-) -> TranscriptScore | Fault:
+) -> TranscriptScore | Issue:
     return score_utterance(log_likelihood(frames), graphs, loop, topology, self_loops)

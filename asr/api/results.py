@@ -8,7 +8,7 @@ from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.recognition.speech_ratios import SpeechRatios
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Result:
         Duration of the audio; 0 if it could not be read.
     source : str
         The given path, the name of a file object, or "array".
-    error : Fault or None
-        Reason for a failure, as a `code` and a sentence (`reason`); None on success.
-    warnings : tuple of Fault
+    error : Issue or None
+        Reason for a failure, as a `code` and a `message`; None on success.
+    warnings : tuple of Issue
         Unusual properties of the audio: "silent", all samples are 0, so the result is empty; "opposite-phase", channels
         cancel; "channels-differ", two channels have different content; "band-limited", speech of a lower rate.
     phone_llr, silence_llr : float
@@ -110,8 +110,8 @@ class Result:
     words: tuple[Word, ...]
     seconds: float
     source: str
-    error: Fault | None = None
-    warnings: tuple[Fault, ...] = ()
+    error: Issue | None = None
+    warnings: tuple[Issue, ...] = ()
     phone_llr: float | None = None
     silence_llr: float | None = None
 
@@ -127,8 +127,8 @@ class Result:
             "words": [word.to_dict() for word in self.words],
             "seconds": self.seconds,
             "source": self.source,
-            "error": None if self.error is None else self.error._asdict(),
-            "warnings": [warning._asdict() for warning in self.warnings],
+            "error": None if self.error is None else _issue_dict(self.error),
+            "warnings": [_issue_dict(warning) for warning in self.warnings],
             **({} if self.phone_llr is None else {"phone_llr": self.phone_llr, "silence_llr": self.silence_llr}),
         }
 
@@ -146,7 +146,7 @@ class Alignment:
         Duration of the audio.
     source : str
         As in `Result`.
-    warnings : tuple of Fault
+    warnings : tuple of Issue
         As in `Result`.
 
     Examples
@@ -162,7 +162,7 @@ class Alignment:
     phones: tuple[Phone, ...]
     seconds: float
     source: str
-    warnings: tuple[Fault, ...] = ()
+    warnings: tuple[Issue, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as dictionaries, lists, text and numbers, for `json.dumps`."""
@@ -171,8 +171,12 @@ class Alignment:
             "phones": [asdict(phone) for phone in self.phones],
             "seconds": self.seconds,
             "source": self.source,
-            "warnings": [warning._asdict() for warning in self.warnings],
+            "warnings": [_issue_dict(warning) for warning in self.warnings],
         }
+
+
+def _issue_dict(issue: Issue) -> dict[str, str]:
+    return {"code": issue.code, "reason": issue.message}
 
 
 def timed_words(segments: Iterable[Segment], times: FrameTimes, ratios: SpeechRatios | None = None) -> tuple[Word, ...]:

@@ -15,7 +15,7 @@ from asr.corpus.samples import samples_from_array
 from asr.features.config import FeatureConfig
 from asr.features.extraction import measured_features, measured_sample_features
 from asr.recognition.audio_checks import unusual
-from asr.util.errors import AsrError, CorpusError, Fault, MissingAudioError
+from asr.util.errors import AsrError, CorpusError, Issue, MissingAudioError
 from discriminants.util.paths import exists, is_file
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
@@ -32,7 +32,7 @@ class Sound:
     static: np.ndarray
     seconds: float
     source: str
-    unusual: tuple[Fault, ...] = ()
+    unusual: tuple[Issue, ...] = ()
 
 
 def source_of(audio: Audio) -> str:

@@ -28,7 +28,7 @@ from asr.recognition.multipass import AdaptationMethod, adaptable_model, recogni
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.vocabulary import other_case
 from asr.runs.progress import counted
-from asr.util.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, LexiconError, attempt
+from asr.util.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Issue, LexiconError, attempt
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.blas_threads import one_blas_thread
@@ -70,7 +70,7 @@ def _recognize_sound(
     table = _table({"audio": sound}, {"audio": "speaker"})
     found = recognize(model, table, graph, lattice_beam=lattice_options.lattice_beam(model.search), ratios=ratios)
     for fault in found.failed.values():
-        raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
+        raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
     return with_lattices(found, lattice_options, model.search)
 
 
@@ -83,7 +83,7 @@ def emit_warnings(found: ResultType) -> ResultType:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("asr.api."):
         frame, level = frame.f_back, level + 1
     for one in found.warnings:
-        warnings.warn(f"{found.source}: {one.reason}", AudioWarning, stacklevel=level)
+        warnings.warn(f"{found.source}: {one.message}", AudioWarning, stacklevel=level)
     return found
 
 
@@ -92,7 +92,7 @@ def recognize_audio_or_fault(
 ) -> Result:
     """Recognize one utterance, or return a result with an `error`."""
     found = attempt(recognize_audio, audio, rate, model, graph, details)
-    return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
+    return Result((), 0.0, source_of(audio), found) if isinstance(found, Issue) else found
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def recognize_speaker_audio(
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognize_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
-        raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
+        raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
     return _result(model, sound, found, "audio", graph)
 
 
@@ -138,11 +138,11 @@ def recognize_speakers_audio(
     of_id = dict(zip(ids, audios, strict=True))
     loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
     sounds: dict[str, Sound] = {}
-    faults: dict[str, Fault] = {}
+    faults: dict[str, Issue] = {}
     with counted(len(ids), "features") as finished:
         for number, (name, sound) in enumerate(zip(ids, loaded, strict=True), 1):
             finished(number)
-            if isinstance(sound, Fault):
+            if isinstance(sound, Issue):
                 faults[name] = sound
             else:
                 sounds[name] = sound
@@ -195,8 +195,8 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
         frames = frames_of(model, static, aligned_maps(model, static, {"audio": graph})).frames
         scores = model.hmm.recording_scores(frames)
     found = align_utterance(scores, graph, topology, model.hmm.self_loops)
-    if isinstance(found, Fault):
-        raise AlignmentError(f"{sound.source}: {found.reason}", code=found.code)
+    if isinstance(found, Issue):
+        raise AlignmentError(f"{sound.source}: {found.message}", code=found.code)
     times = _times(model, sound)
     return Alignment(
         timed_words(word_segments(found.path, graph, topology), times),
@@ -207,7 +207,7 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     )
 
 
-def _loaded(audio: Audio, rate: int | None, model: SpeechModel) -> Sound | Fault:
+def _loaded(audio: Audio, rate: int | None, model: SpeechModel) -> Sound | Issue:
     return attempt(load_sound, audio, rate, model.front_end.config)
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import typer
 
-from asr.corpus.data_directory import Problem
 from asr.runs.outcome import FAILED, Outcome
-from asr.util.errors import printable
+from asr.util.errors import Issue, by_utterance, printable
 
 _SHOWN = 20
 
@@ -21,9 +20,9 @@ def report_failures(outcome: Outcome, directory: Path) -> None:
     tell_left_out(outcome.n_done, outcome.failures, f"; see {printable(str(directory / FAILED))}")
 
 
-def tell_left_out(n_done: int, problems: Sequence[Problem], where: str = "") -> None:
+def tell_left_out(n_done: int, problems: Sequence[Issue], where: str = "") -> None:
     """Report utterances of a command without a list; `where` ends the first line."""
-    failures = sorted(problems)
+    failures = by_utterance(problems)
     if not failures:
         return
     n_input = n_done + len(failures)
@@ -31,6 +30,6 @@ def tell_left_out(n_done: int, problems: Sequence[Problem], where: str = "") -> 
     typer.echo(f"asr: {n_done} of {n_input} utterances done; left out: {counts}{where}", err=True)
     typer.echo(f"asr: {len(failures)} {'utterance' if len(failures) == 1 else 'utterances'} left out:", err=True)
     for problem in failures[:_SHOWN]:
-        typer.echo(f"  {printable(problem.utterance_id)}: {problem.reason}", err=True)
+        typer.echo(f"  {printable(problem.utterance)}: {problem.message}", err=True)
     if len(failures) > _SHOWN:
         typer.echo(f"  and {len(failures) - _SHOWN} more", err=True)

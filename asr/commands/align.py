@@ -24,7 +24,7 @@ from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
 from asr.commands.decode import corpus_for, static_frames
-from asr.corpus.data_directory import DataDirectory, Problem
+from asr.corpus.data_directory import DataDirectory
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -48,7 +48,7 @@ from asr.recognition.vocabulary import other_case
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress
 from asr.training.dataset import trainable
-from asr.util.errors import AlignmentError, Fault, LexiconError, attempt, printable
+from asr.util.errors import AlignmentError, Issue, LexiconError, attempt, printable
 from asr.util.files import atomic_write
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -112,7 +112,7 @@ def align(
     account(given.listed, aligned, problems, out)
     if not aligned:
         raise AlignmentError(
-            f"No utterance could be aligned. The first: {problems[0].utterance_id}: {problems[0].reason}"
+            f"No utterance could be aligned. The first: {problems[0].utterance}: {problems[0].message}"
         )
 
     _write_alignment(out, aligned, seconds)
@@ -167,7 +167,7 @@ def _aligned(
     workers: Workers,
     *,
     check: bool,
-) -> tuple[dict[str, "_Times"], list[Problem]]:
+) -> tuple[dict[str, "_Times"], list[Issue]]:
     """Align all utterances of a table, with progress; also return the failures."""
     batches = table.batches()
     rivals = first_rivals({name: words[name] for name in table.ids}) if check else dict.fromkeys(table.ids, ())
@@ -176,13 +176,13 @@ def _aligned(
     )
     constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology) if check else None))
     found: dict[str, _Times] = {}
-    problems: list[Problem] = []
+    problems: list[Issue] = []
     counter: Progress[int] = progress(len(table), "aligning")
     with counter:
         for batch, results in zip(batches, workers.map(_align_batch, items, constants), strict=True):
             for name, result in zip(batch.ids, results, strict=True):
-                if isinstance(result, Fault):
-                    problems.append(Problem(name, *result))
+                if isinstance(result, Issue):
+                    problems.append(result.for_utterance(name))
                 else:
                     found[name] = result
             counter.advance(len(batch))
@@ -289,7 +289,7 @@ def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]
 
 def _align_batch(
     item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph | None]
-) -> list[_Times | Fault]:
+) -> list[_Times | Issue]:
     """Return times or a fault for each utterance, given its transcript followed by rival transcripts."""
     batch, transcripts = item
     return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
@@ -297,17 +297,17 @@ def _align_batch(
 
 def _align(
     frames: np.ndarray, transcripts: list[tuple[str, ...]], hmm: PhoneHmm, lexicon: Lexicon, loop: StateGraph | None
-) -> _Times | Fault:
+) -> _Times | Issue:
     if not np.isfinite(frames).all():
-        return Fault("not-finite", NOT_FINITE)
+        return Issue("not-finite", NOT_FINITE)
     topology = hmm.topology
     graphs = [transcript_graph(words, lexicon, topology) for words in transcripts]
     scores = hmm.recording_scores(frames)
     found = align_utterance(scores, graphs[0], topology, hmm.self_loops)
-    if isinstance(found, Fault):
+    if isinstance(found, Issue):
         return found
     fit = None if loop is None else score_utterance(scores, graphs, loop, topology, hmm.self_loops)
-    if isinstance(fit, Fault):
+    if isinstance(fit, Issue):
         return fit
     words, states = word_segments(found.path, graphs[0], topology), frame_states(found.path, graphs[0], topology)
     below = scores[np.arange(len(scores)), states] - scores.max(axis=1)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from asr.corpus.audio_kinds import READABLE
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.identifiers import fault_in_name
 from asr.util.counted_text import count
-from asr.util.errors import ConfigError, CorpusError, printable
+from asr.util.errors import ConfigError, CorpusError, Issue, printable
 from asr.util.unicode_text import nfc
 from discriminants.util.paths import exists, is_dir, is_file
 
@@ -54,15 +54,23 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
     for name, (path, _, fault) in zip(_names(files), files, strict=True):
         bad_name, speaker = fault_in_name(name), speaker_of(path)
         if bad_name is not None:
-            problems.append(Problem(name, "bad-name", f"{path}: the file name without its extension {bad_name}"))
+            problems.append(
+                Issue("bad-name", f"{path}: the file name without its extension {bad_name}", utterances=(name,))
+            )
         elif fault:
-            problems.append(Problem(name, "missing-file", f"{path}: {fault}"))
+            problems.append(Issue("missing-file", f"{path}: {fault}").for_utterance(name))
         elif not is_file(path):
             found = "is not a regular file" if exists(path) else "does not exist"
-            problems.append(Problem(name, "unreadable" if exists(path) else "missing-file", f"{path} {found}"))
+            problems.append(
+                Issue("unreadable" if exists(path) else "missing-file", f"{path} {found}", utterances=(name,))
+            )
         elif speaker is None:
             problems.append(
-                Problem(name, "no-speaker", f"{path}: the path does not match the speaker pattern {speakers!r}")
+                Issue(
+                    "no-speaker",
+                    f"{path}: the path does not match the speaker pattern {speakers!r}",
+                    utterances=(name,),
+                )
             )
         else:
             utterances.append(Utterance(name, speaker, None, audio=path))

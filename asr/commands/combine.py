@@ -9,14 +9,13 @@ from typing import Literal
 
 from asr.alignment.ctm import CtmRow
 from asr.commands.combination_weights import AlignedUtterance, ChosenVote, Vote, choose_vote, equal_weights
-from asr.corpus.data_directory import Problem
 from asr.lattices.combination import aligned
 from asr.lattices.confusion_network import Bin, spoken_segments
 from asr.recognition.decode_dir import SystemResult, read_results
 from asr.recognition.hypotheses import write_words
 from asr.runs.outcome import account
 from asr.util.counted_text import count, some
-from asr.util.errors import ConfigError, CorpusError, DecodeError, Fault, attempt, printable
+from asr.util.errors import ConfigError, CorpusError, DecodeError, Issue, attempt, printable
 from discriminants.util.paths import exists
 
 log = logging.getLogger(__name__)
@@ -34,7 +33,7 @@ class Combination:
     ----------
     n_done : int
         Number of utterances written.
-    failures : list of Problem
+    failures : list of Issue
         Utterances that could not be combined, with reasons.
     brings : tuple of str
         Description of the input of each system.
@@ -47,7 +46,7 @@ class Combination:
     """
 
     n_done: int
-    failures: list[Problem]
+    failures: list[Issue]
     brings: tuple[str, ...]
     weights: tuple[float, ...]
     null: float
@@ -81,11 +80,11 @@ def combine(
     results = [read_results(path) for path in systems]
     listed = _listed(results)
     utterances: dict[str, AlignedUtterance] = {}
-    failures: list[Problem] = []
+    failures: list[Issue] = []
     for name in listed:
         found = attempt(_aligned, results, name)
-        if isinstance(found, Fault):
-            failures.append(Problem(name, *found))
+        if isinstance(found, Issue):
+            failures.append(found.for_utterance(name))
         else:
             utterances[name] = found
     chosen = None
@@ -95,7 +94,7 @@ def combine(
     account(listed, utterances, failures, out)
     if not utterances:
         first = failures[0]
-        raise DecodeError(f"No utterance could be combined. The first: {first.utterance_id}: {first.reason}")
+        raise DecodeError(f"No utterance could be combined. The first: {first.utterance}: {first.message}")
     rows = {name: _rows(name, vote.places(utterance)) for name, utterance in utterances.items()}
     write_words(out, rows)
     brings = tuple(result.brings for result in results)

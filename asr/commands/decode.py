@@ -9,7 +9,7 @@ from asr.acoustic.model_file import SpeechModel
 from asr.alignment.ctm import ctm_rows
 from asr.alignment.frame_times import frame_times
 from asr.commands.audio_files import files_as_corpus, is_pattern
-from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
+from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.features.extraction import extract_measured
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -22,7 +22,7 @@ from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import counted
 from asr.training.dataset import require_some
 from asr.util.counted_text import count
-from asr.util.errors import ConfigError, CorpusError, DecodeError, printable
+from asr.util.errors import ConfigError, CorpusError, DecodeError, Issue, printable
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 
@@ -101,11 +101,11 @@ def decode(
     failures = [
         *corpus.problems,
         *problems,
-        *(Problem(name, *fault) for name, fault in recognition.failed.items()),
+        *(fault.for_utterance(name) for name, fault in recognition.failed.items()),
     ]
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
-        raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance_id}: {failures[0].reason}")
+        raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance}: {failures[0].message}")
     _tell_without_words(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf=mlf)
@@ -147,7 +147,7 @@ def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirecto
     return read_data_directory(data, root=root, prefer=prefer, needs_speakers=False)
 
 
-def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -> tuple[FrameTable, list[Problem]]:
+def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -> tuple[FrameTable, list[Issue]]:
     """Return a corpus's static features for the model; log the warnings of `asr.recognition.audio_checks`.
 
     Raises

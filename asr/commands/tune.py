@@ -10,7 +10,7 @@ from asr.acoustic.composite import share_of_second, with_share_of_second
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.model_metadata import HeldOutErrors, Rejection
 from asr.commands.decode import corpus_for, static_frames
-from asr.corpus.data_directory import DataDirectory, Problem
+from asr.corpus.data_directory import DataDirectory
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar
 from asr.grammar.filler import FILLER_WORD, SPELLING, is_misspelt_filler
@@ -26,7 +26,7 @@ from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.rejection import NO_FILLER, fit_limits, fit_penalty
 from asr.training.tuning.search import FoldScores, HeldOutModel, TuningResult, score_held_out, tune
 from asr.util.counted_text import count
-from asr.util.errors import ConfigError, GrammarError, printable
+from asr.util.errors import ConfigError, GrammarError, Issue, printable
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 
@@ -68,7 +68,7 @@ class TunedModel:
         Word error rate in %.
     n_utterances : int
         Number of utterances used.
-    failures : list of Problem
+    failures : list of Issue
         Unusable utterances, with reasons.
     shares : tuple of TriedShare
         Tried weights of the second stream, the current one first; may be empty.
@@ -87,7 +87,7 @@ class TunedModel:
     words: int
     wer: float
     n_utterances: int
-    failures: list[Problem]
+    failures: list[Issue]
     shares: tuple[TriedShare, ...] = ()
     share: float | None = None
     remarks: tuple[str, ...] = ()
@@ -265,7 +265,7 @@ def _without_filler(candidates: dict[float | None, SpeechModel]) -> dict[float |
 
 def _rejection(
     commands: FoldScores, others: Path, root: Path | None, search: SearchSettings, has_filler: bool, workers: Workers
-) -> tuple[SearchSettings, Rejection, list[Problem]]:
+) -> tuple[SearchSettings, Rejection, list[Issue]]:
     """Fit the rejection of other recordings: the filler penalty, or limits of the likelihood ratios.
 
     Also returns the unusable recordings.

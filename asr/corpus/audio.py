@@ -67,16 +67,15 @@ def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, 
     """
     if native < rate and not upsample:
         raise CorpusError(
-            f"{source}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which "
-            f"would hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained "
-            f"with sample_rate = {native}, or go on with --upsample (from Python "
-            "Recognizer.load(..., upsample=True), in the settings upsample = true)",
+            f"{source}: has a sampling rate of {native} Hz, but the features have sample_rate = {rate}. Expected at "
+            f"least {rate} Hz, or a model with sample_rate = {native}; use --upsample (Recognizer.load(..., "
+            "upsample=True), upsample = true in the settings) to upsample it",
             code="low-rate",
         )
     if native != rate:
         samples = soxr.resample(samples, native, rate, quality="HQ")
         if not samples.size:
-            raise CorpusError(f"{source}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
+            raise CorpusError(f"{source}: is too short to convert from {native} to {rate} Hz.", code="too-short")
     samples *= np.float32(FULL_SCALE)
     return np.ascontiguousarray(samples)
 
@@ -160,9 +159,9 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
         except soundfile.SoundFileError as error:
             if getattr(error, "code", None) == _OUT_OF_MEMORY:
                 raise MemoryError(f"{path}: no memory to read it") from error
-            remedy = f"; {READABLE} can be, so convert it to one of these."
+            remedy = f"; convert it to one of {READABLE}."
             if os.pread(opened.fileno(), len(_FLAC), 0) == _FLAC:
-                remedy = ": it begins as FLAC, but breaks off or is damaged; copy it again."
+                remedy = ": it begins as FLAC, but is truncated or damaged; copy it again."
             raise CorpusError(f"{path}: cannot be read as audio ({_in_words(error)}){remedy}") from error
 
 
@@ -181,24 +180,24 @@ def _sample_range(
     """Return the first sample and number of samples, checked against the recording and the maximum per utterance."""
     rate, total = header.rate, header.n_samples
     if not LOWEST_RATE <= rate <= MAX_RATE:
-        raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {MAX_RATE} are possible.")
+        raise CorpusError(f"{path}: has a sampling rate of {rate} Hz. Expected {LOWEST_RATE} to {MAX_RATE} Hz.")
     first = round(min(start or 0.0, _LATEST) * rate)
     last = total if end is None else round(min(end, _LATEST) * rate)
     if (start or 0.0) < 0 or last <= first < total or (first >= total and total):
         raise CorpusError(
-            f"{path}: the segment from {start or 0.0} s to {end} s does not lie in the recording of "
+            f"{path}: the segment from {start or 0.0} s to {end} s does not lie in the recording, which lasts "
             f"{total / rate:.3f} s.",
             code="bad-segment",
         )
     if last > total + _OVERSHOOT * rate:
         raise CorpusError(
-            f"{path}: the segment ends at {end} s, but the recording at {total / rate:.3f} s.", code="bad-segment"
+            f"{path}: the segment ends at {end} s, but the recording lasts {total / rate:.3f} s.", code="bad-segment"
         )
     count = min(last, total) - first
     if count * max(1.0, wanted_rate / rate) > MAX_SAMPLES:
         raise CorpusError(
-            f"{path}: {count / rate:.0f} s are too long for one utterance; {MAX_SAMPLES} samples are the most, "
-            f"{MAX_SAMPLES / max(rate, wanted_rate):.0f} s here. Divide it with a file 'segments'.",
+            f"{path}: {count / rate:.0f} s are too long for one utterance. Expected at most {MAX_SAMPLES} samples, "
+            f"{MAX_SAMPLES / max(rate, wanted_rate):.0f} s at this rate; divide it with a list segments.",
             code="too-long",
         )
     return first, count
@@ -212,9 +211,7 @@ def _read_mono(
     while first < count:
         block = file.read(min(count - first, _BLOCK), dtype="float32", always_2d=True)
         if not len(block):
-            raise CorpusError(
-                f"{path}: breaks off {first} samples into the {count} that its header promises.", code="truncated"
-            )
+            raise CorpusError(f"{path}: ends after {first} of the {count} samples in its header.", code="truncated")
         if observe is not None:
             observe(block)
         if block.shape[1] > 1:  # channels of opposite phase cancel
@@ -229,8 +226,8 @@ def _check_size(path: Path, file: BinaryIO) -> None:
     problem = check_header_size(file)
     if problem is not None:
         raise CorpusError(
-            f"{path}: {problem}. Copy it again, or, if the samples are complete, write a new header: "
-            "sox --ignore-length OLD.wav NEW.wav",
+            f"{path}: {problem}; copy it again, or write a new header if the samples are complete "
+            "(sox --ignore-length OLD.wav NEW.wav)",
             code="truncated",
         )
 
@@ -238,8 +235,8 @@ def _check_size(path: Path, file: BinaryIO) -> None:
 def _refuse_cut_ogg(path: Path, file: BinaryIO) -> None:
     if breaks_off(file):
         raise CorpusError(
-            f"{path}: breaks off within a page of its Ogg stream; copy it again, or, if what is there is whole, write "
-            "it anew (sox or ffmpeg, to a WAV file).",
+            f"{path}: ends within a page of its Ogg stream; copy it again, or convert it to WAV (sox or ffmpeg) if it "
+            "is complete.",
             code="truncated",
         )
 
@@ -253,6 +250,6 @@ def _refuse_compressed_sphere(path: Path, file: BinaryIO) -> None:
         if line.startswith(b"sample_coding") and any(name in line for name in (b"shorten", b"wavpack", b"shortpack")):
             coding = line.split()[-1].decode("ascii", "replace")
             raise CorpusError(
-                f"{path}: is NIST SPHERE compressed as '{coding}'; only uncompressed SPHERE can be read, "
-                "so convert it first, for example with 'sph2pipe -f wav'."
+                f"{path}: is NIST SPHERE compressed as '{coding}'. Expected uncompressed SPHERE; convert it, for "
+                "example with 'sph2pipe -f wav'."
             )

@@ -68,12 +68,12 @@ def _number(content: bytes, form: _Form) -> int:
 def _check_samples(file: BinaryIO, start: int, size: int, end: int, form: _Form | None) -> str | None:
     """Compare the header's sample size with the bytes that follow."""
     if start + size > end:
-        return f"breaks off {start + size - end} bytes before the end that its header gives"
+        return f"ends {start + size - end} bytes before the end in its header"
     if any(_may_follow(file, start + size + pad, end, form) for pad in (0, 1)):
         return None
     return (
-        f"has a header that gives {size} bytes of samples, but {end - start} bytes follow, and what lies behind the "
-        "samples is not a chunk of its format"
+        f"has {size} bytes of samples according to its header, but {end - start} bytes follow that are not "
+        "another chunk"
     )
 
 

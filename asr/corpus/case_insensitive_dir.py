@@ -26,7 +26,7 @@ class FoldedTree:
                 return None
             if part not in names and len(names) > 1:
                 raise CorpusError(
-                    f"{path}: both '{names[0]}' and '{names[1]}' are '{part}' but for letter case; keep one of them",
+                    f"{path}: '{names[0]}' and '{names[1]}' differ only in letter case from '{part}'; keep one of them",
                     code="missing-file",
                 )
             path /= part if part in names else names[0]

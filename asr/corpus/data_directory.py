@@ -5,37 +5,28 @@ Format: Povey et al. (2011), "The Kaldi speech recognition toolkit"; https://kal
 
 import hashlib
 import json
-import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, TypeVar
 
 from asr.corpus.identifiers import fault_in_name
-from asr.corpus.list_file import Entry, has_list, read_list, refuse_pipe
-from asr.corpus.opening import faulty_file
-from asr.util.errors import CorpusError, Fault, sentence
-from asr.util.unicode_text import existing_form
-from discriminants.util.paths import exists, is_dir, is_file
+from asr.corpus.list_file import Entry, ListFile, has_list, read_list_file, refuse_pipe
+from asr.corpus.places import Places
+from asr.util.errors import CorpusError, Issue, by_utterance, report
+from discriminants.util.paths import exists, is_dir
 
+Value = TypeVar("Value")
+
+LISTS = ("wav.scp", "segments", "feats.scp", "utt2spk", "text", "spk2gender")
+_NEEDED = {
+    "utt2spk": "one line per utterance: UTTERANCE SPEAKER. Use the utterance id for an unknown speaker",
+    "text": "one line per utterance: UTTERANCE WORD WORD ...",
+}
 _MAX_DIGITS = 18  # of an offset: no file is that long
 _LATEST = 1e9  # seconds: no recording is that long
-
-
-class _Problem(NamedTuple):
-    utterance_id: str
-    code: str
-    reason: str
-
-
-class Problem(_Problem):
-    """An utterance that was left out: a short code for programs, and a printable reason."""
-
-    __slots__ = ()
-
-    def __new__(cls, utterance_id: str, code: str, reason: str) -> "Problem":
-        """Create it like any named tuple."""
-        return super().__new__(cls, utterance_id, code, sentence(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ class Utterance:
         """Audio or archive file."""
         path = self.audio if self.audio is not None else self.archive
         if path is None:
-            raise CorpusError(f"Utterance '{self.id}' names neither an audio file nor a feature archive.")
+            raise CorpusError(f"Utterance '{self.id}' has neither an audio file nor a feature archive.")
         return path
 
 
@@ -95,7 +86,7 @@ class DataDirectory:
         Usable utterances, sorted by id.
     gender : mapping
         `spk2gender`, if it exists.
-    problems : tuple of Problem
+    problems : tuple of Issue
         Unusable utterances, with reasons.
 
     Examples
@@ -109,7 +100,7 @@ class DataDirectory:
     path: Path
     utterances: tuple[Utterance, ...]
     gender: Mapping[str, str] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Issue, ...] = ()
 
     def __len__(self) -> int:
         return len(self.utterances)
@@ -117,7 +108,7 @@ class DataDirectory:
     @property
     def listed(self) -> list[str]:
         """Return the ids of all utterances, usable or not, sorted."""
-        return sorted([utterance.id for utterance in self.utterances] + [name for name, _, _ in self.problems])
+        return sorted([utterance.id for utterance in self.utterances] + [issue.utterance for issue in self.problems])
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -136,7 +127,7 @@ class DataDirectory:
         unknown = sorted(wanted.difference(utterance.id for utterance in self.utterances))
         if unknown:
             raise CorpusError(
-                f"{self.path}: has no usable utterance '{unknown[0]}' ({len(unknown)} of those asked for are missing)."
+                f"{self.path}: has no usable utterance '{unknown[0]}' ({len(unknown)} of {len(wanted)} are missing)."
             )
         return self._keep(lambda utterance: utterance.id in wanted)
 
@@ -185,7 +176,8 @@ class DataDirectory:
                     utterance.offset,
                 ]
             )
-        content = [rows, sorted(self.gender.items()), sorted(self.problems)]
+        problems = [(issue.utterance, issue.code, issue.message) for issue in by_utterance(self.problems)]
+        content = [rows, sorted(self.gender.items()), problems]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
     def _known_speakers(self, speakers: Iterable[str]) -> set[str]:
@@ -247,51 +239,13 @@ def read_data_directory(
     """
     path = nameable(Path(path))
     if not is_dir(path):
-        raise CorpusError(
-            f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is needed."
-        )
-    places = Places(path, root)
-    has_features, has_audio = has_list(path / "feats.scp"), has_list(path / "wav.scp")
-    if not has_features and not has_audio:
-        raise CorpusError(
-            f"{path}: holds neither wav.scp nor feats.scp; one of them must say where the utterances are."
-        )
-    if has_features and (prefer == "features" or not has_audio):
-        sources = _read_features(path / "feats.scp", places)
-    else:
-        sources = _read_recordings(path, places)
-    if needs_speakers and not has_list(path / "utt2spk"):
-        raise CorpusError(
-            f"{path / 'utt2spk'}: No such file; it must say who said every utterance, 'UTTERANCE SPEAKER' a line; if "
-            "nobody knows, give every utterance a speaker of its own, 'UTTERANCE UTTERANCE'"
-        )
-    if has_list(path / "utt2spk"):
-        listed = read_list(path / "utt2spk").items()
-        speakers = {key: _single(path / "utt2spk", key, entry) for key, entry in listed}
-    else:
-        speakers = {key: key for key in sources}
-    text = None
-    if has_list(path / "text"):
-        text = {key: tuple(entry.value.split()) for key, entry in read_list(path / "text", allow_empty=True).items()}
-
-    utterances, problems = [], []
-    for key in sorted(set(sources) | set(text or ())):
-        source = sources.get(key, Fault("no-audio", "no audio or features are listed for it"))
-        bad_name = fault_in_name(key)
-        if bad_name is not None:
-            problems.append(Problem(key, "bad-name", f"its name {bad_name}"))
-        elif isinstance(source, Fault):
-            problems.append(Problem(key, *source))
-        elif key not in speakers:
-            problems.append(Problem(key, "no-speaker", "no speaker in utt2spk"))
-        elif (bad_name := fault_in_name(speakers[key])) is not None:
-            problems.append(Problem(key, "bad-name", f"the name of its speaker {bad_name}"))
-        elif text is not None and key not in text:
-            problems.append(Problem(key, "no-transcript", "no transcript in text"))
-        else:
-            words = None if text is None else text[key]
-            utterances.append(replace(source, speaker=speakers[key], words=words))
-    return DataDirectory(path, tuple(utterances), _read_gender(path / "spk2gender"), tuple(problems))
+        raise CorpusError(f"{path} is not a directory. Expected a directory with utt2spk, and wav.scp or feats.scp.")
+    lists = read_lists(path, prefer=prefer, needs=("utt2spk",) if needs_speakers else ())
+    found = interpret_lists(path, lists, root)
+    if "utt2spk" not in lists:
+        found = replace(found, speakers={name: name for name in found.sources})
+    problems = tuple(issues[0] for issues in found.issues.values())
+    return DataDirectory(path, tuple(found.usable.values()), found.gender, problems)
 
 
 def nameable(path: Path) -> Path:
@@ -299,148 +253,286 @@ def nameable(path: Path) -> Path:
     return path.absolute() if path == Path() else path
 
 
-class Places:
-    """Finds the files of a data directory's entries."""
+@dataclass(frozen=True)
+class DataLists:
+    """Content of the lists of a data directory."""
 
-    def __init__(self, directory: Path, root: Path | str | None = None):
-        self.directory = directory
-        self.bases = ([] if root is None else [Path(root)]) + [directory.resolve().parent, directory]
+    path: Path
+    lists: Mapping[str, ListFile]
+    """Readable lists that are used, by name."""
+    sources: Mapping[str, Utterance | Issue]
+    """Audio or features by utterance, without speakers and words, or the reason why they are unusable."""
+    recording: Mapping[str, str]
+    """Recording by utterance, for segments."""
+    speakers: Mapping[str, str]
+    """Speaker by utterance."""
+    gender: Mapping[str, str]
 
-    def find(self, name: str) -> Path | Fault:
-        """Return the file's path, or why it is unusable."""
-        return self.find_all([name])[name]
+    @property
+    def source_list(self) -> str:
+        """Name of the list of audio or features."""
+        return next((name for name in ("feats.scp", "segments") if name in self.lists), "wav.scp")
 
-    def find_all(self, names: Iterable[str]) -> dict[str, Path | Fault]:
-        """Return the path of each file, or why it is unusable, with a common remedy for missing files."""
-        looked = {name: self._look(name) for name in dict.fromkeys(names)}
-        missing = [name for name, found in looked.items() if found is None and not Path(name).is_absolute()]
-        remedy = f"; {self._remedy(missing)}" if missing else ""
-        return {name: self._missing(name, remedy) if found is None else found for name, found in looked.items()}
+    def entries(self, name: str) -> Mapping[str, Entry]:
+        """Return the lines of a list by key; none if the list is missing."""
+        return self.lists[name].entries if name in self.lists else {}
 
-    def _remedy(self, missing: Sequence[str]) -> str:
-        """Return the remedy for missing files: the `root` (given or above the data directory) with most of them."""
-        n_there = {}
-        for base in dict.fromkeys((Path.cwd(), *self.directory.absolute().parents)):
-            places = Places(self.directory, base)
-            n_there[base] = sum(isinstance(places._look(name), Path) for name in missing)
-            if n_there[base] == len(missing):
-                break
-        best = max(n_there, key=n_there.__getitem__)
-        if 2 * n_there[best] <= len(missing):
-            return "--root DIR (root=) says where relative paths begin"
-        which = "all" if n_there[best] == len(missing) else f"{n_there[best]:,} of the {len(missing):,}"
-        return f"{which} missing files are there from {best}, so give --root {shlex.quote(str(best))} (root=)"
+    def place(self, utterance: str) -> tuple[Path, int | None]:
+        """Return the file and line of an utterance's source, or of its transcript or speaker without a source."""
+        for name in (self.source_list, "text", "utt2spk"):
+            entry = self.entries(name).get(utterance)
+            if entry is not None:
+                return self.lists[name].path, entry.line
+        return self.path, None
 
-    def _candidates(self, name: str) -> list[Path]:
-        paths = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
-        return paths if name.isascii() else [existing_form(path) for path in paths]
+    @cached_property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """Transcript of each line of `text`."""
+        return {key: tuple(entry.value.split()) for key, entry in self.entries("text").items()}
 
-    def _missing(self, name: str, remedy: str) -> Fault:
-        first, *others = dict.fromkeys(map(str, self._candidates(name)))
-        elsewhere = f", nor does {' or '.join(others)}" if others else ""
-        if Path(name).is_absolute():
-            remedy = ""
-        if "\\" in name:
-            remedy = "; paths are divided by /, not by backslashes: replace them"
-        return Fault("missing-file", f"{first} does not exist{elsewhere}{remedy}")
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """All utterances with audio, features or a transcript, sorted."""
+        return tuple(sorted({*self.sources, *self.words}))
 
-    def _look(self, name: str) -> Path | Fault | None:
-        for candidate in self._candidates(name):
-            try:
-                size = candidate.stat().st_size if is_file(candidate) else -1
-            except OSError as error:  # an invalid file name, such as one of more than 255 bytes
-                return Fault("unreadable", str(faulty_file(candidate, error)))
-            if size >= 0:
-                return candidate if size else Fault("empty-file", f"{candidate} is an empty file")
-            if exists(candidate):
-                what = "a directory" if is_dir(candidate) else "no regular file"
-                return Fault("unreadable", f"{candidate} is {what}; a file is needed")
-        return None
+    @cached_property
+    def usable(self) -> dict[str, Utterance]:
+        """Usable utterances, sorted by id, with speakers and words."""
+        found = {}
+        for name in sorted((self.sources.keys() & self.speakers.keys()) - self.issues.keys()):
+            source = self.sources[name]
+            if isinstance(source, Utterance) and ("text" not in self.lists or name in self.words):
+                found[name] = replace(source, speaker=self.speakers[name], words=self.words.get(name))
+        return found
+
+    @cached_property
+    def issues(self) -> dict[str, tuple[Issue, ...]]:
+        """Reasons why utterances cannot be used, with their places, sorted by utterance.
+
+        Lines that the parsers reported are not reported again.
+        """
+        names = sorted({*self.listed, *self.entries(self.source_list)})
+        return {name: issues for name in names if (issues := tuple(self._issues_of(name)))}
+
+    def _issues_of(self, utterance: str) -> Iterator[Issue]:
+        fault = fault_in_name(utterance)
+        if fault is not None:
+            yield self._issue("bad-name", f"the name '{utterance}' {fault}", utterance)
+        source = self.sources.get(utterance)
+        if isinstance(source, Issue):
+            yield source.for_utterance(utterance)
+        bad_speaker = self._bad_speakers.get(self.speakers.get(utterance, ""))
+        if bad_speaker is not None:
+            yield bad_speaker.for_utterance(utterance)
+        missing = [name for name, keys in self._members.items() if utterance not in keys]
+        if missing:
+            there = [name for name in self._members if name not in missing]
+            message = (
+                f"'{utterance}' is in {' and '.join(there)}, but not in {' and '.join(missing)}; add it there, or "
+                "remove it here"
+            )
+            code = {"utt2spk": "no-speaker", "text": "no-transcript"}.get(missing[0], "no-audio")
+            yield self._issue(code, message, utterance)
+
+    def _issue(self, code: str, message: str, utterance: str) -> Issue:
+        path, line = self.place(utterance)
+        return Issue(code, message, path=path, line=line, utterances=(utterance,))
+
+    @cached_property
+    def _members(self) -> dict[str, Collection[str]]:
+        """Keys of the lists that must have every utterance."""
+        return {name: self.lists[name].keys for name in (self.source_list, "text", "utt2spk") if name in self.lists}
+
+    @cached_property
+    def _bad_speakers(self) -> dict[str, Issue]:
+        """Issues of speakers' names, at the first line with the speaker."""
+        found: dict[str, Issue] = {}
+        for utterance, entry in self.entries("utt2spk").items():
+            speaker = self.speakers.get(utterance)
+            if speaker is None or speaker in found or utterance not in self.sources or fault_in_name(utterance):
+                continue
+            fault = fault_in_name(speaker)
+            if fault is not None:
+                message = f"the name of the speaker '{speaker}' {fault}"
+                found[speaker] = Issue("bad-name", message, path=self.lists["utt2spk"].path, line=entry.line)
+        return found
 
 
-def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:
-    sources: dict[str, Utterance | Fault] = {}
-    matrices = {key: parse_matrix_place(path, key, entry) for key, entry in read_list(path).items()}
-    files = places.find_all(name for name, _ in matrices.values())
-    for key, (name, offset) in matrices.items():
-        found = files[name]
-        sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=offset)
-    return sources
+def read_lists(
+    path: Path,
+    *,
+    prefer: Literal["features", "audio"] = "features",
+    needs: Iterable[str] = (),
+    issues: list[Issue] | None = None,
+) -> dict[str, ListFile]:
+    """Read the lists of a data directory that are used, by name.
 
-
-def parse_matrix_place(path: Path, key: str, entry: Entry) -> tuple[str, int]:
-    """Return archive and first byte from a line of the feats.scp at `path`.
-
-    Raises CorpusError, with file and line, for a pipe, a range of a matrix, or an offset beyond any file size.
+    Faulty lines and lists, and missing lists that it `needs`, are collected in `issues`, or raise CorpusError without
+    `issues`.
     """
-    line, value = entry
-    refuse_pipe(path, line, key, value)
-    if value.endswith("]"):
-        raise CorpusError(
-            f"{path}:{line}: '{value}' selects a range of a matrix, which is not supported; store the part itself."
-        )
-    name, colon, digits = value.rpartition(":")
-    if not (colon and digits.isascii() and digits.isdigit()):
-        name, digits = value, "0"
-    if len(digits) > _MAX_DIGITS:
-        raise CorpusError(f"{path}:{line}: '{digits}' is no place in a file; it has {len(digits)} digits.")
-    return name, int(digits)
+    has_features, has_audio = has_list(path / "feats.scp", issues), has_list(path / "wav.scp", issues)
+    if not any(os.path.lexists(path / name) for name in ("feats.scp", "wav.scp")):
+        message = "has neither wav.scp nor feats.scp. Expected a list of audio files or features"
+        report(Issue("missing-list", message, path=path), CorpusError, issues)
+    names = ["wav.scp"] if has_audio else []
+    if has_features and (prefer == "features" or not has_audio):
+        names = ["feats.scp"]
+    others = ["utt2spk", "text", "spk2gender"] + (["segments"] if names == ["wav.scp"] else [])
+    names += [name for name in others if has_list(path / name, issues)]
+    for name in needs:
+        if not os.path.lexists(path / name):
+            message = f"not found. Expected {_NEEDED[name]}"
+            report(Issue("missing-list", message, path=path / name), CorpusError, issues)
+    lists = {name: read_list_file(path / name, allow_empty=name == "text", issues=issues) for name in names}
+    unreadable = {issue.path for issue in issues or () if issue.line is None}
+    return {name: given for name, given in lists.items() if given.path not in unreadable}
 
 
-def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]:
-    listed = path / "wav.scp"
-    entries = read_list(listed)
-    for key, (line, value) in entries.items():
-        refuse_pipe(listed, line, key, value)
-    files = places.find_all(entry.value for entry in entries.values())
-    recordings = {key: files[entry.value] for key, entry in entries.items()}
-    segments = path / "segments"
-    if not has_list(segments):
-        return {
-            key: found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
-            for key, found in recordings.items()
-        }
-    sources: dict[str, Utterance | Fault] = {}
-    for key, entry in read_list(segments).items():
-        recording, start, end = parse_segment(segments, key, entry)
-        found = recordings.get(recording, Fault("no-audio", f"its recording '{recording}' is not in wav.scp"))
-        sources[key] = (
-            found if isinstance(found, Fault) else Utterance(key, "", None, audio=found, start=start, end=end)
-        )
-    return sources
+def interpret_lists(
+    path: Path, lists: Mapping[str, ListFile], root: Path | str | None = None, issues: list[Issue] | None = None
+) -> DataLists:
+    """Find the files of the utterances, and check the values of all lists.
+
+    Faulty values are collected in `issues`, or raise CorpusError without `issues`.
+    """
+    # absolute, for workers with another working directory
+    places = Places(path.absolute(), None if root is None else Path(root).absolute())
+    sources: dict[str, Utterance | Issue] = {}
+    recording: dict[str, str] = {}
+    if "feats.scp" in lists:
+        sources = _archived(lists["feats.scp"], places, issues)
+    elif "wav.scp" in lists:
+        files = _recordings(lists["wav.scp"], places, issues)
+        if "segments" in lists:
+            sources, recording = _segments(lists["segments"], files, lists["wav.scp"], issues)
+        else:
+            for key, found in files.items():
+                sources[key] = found if isinstance(found, Issue) else Utterance(key, "", None, audio=found)
+    speakers = _values(lists.get("utt2spk"), parse_speaker, issues)
+    gender = _values(lists.get("spk2gender"), parse_gender, issues)
+    return DataLists(path, lists, sources, recording, speakers, gender)
 
 
-def parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float | None]:
+def _recordings(given: ListFile, places: Places, issues: list[Issue] | None) -> dict[str, Path | Issue]:
+    names = {
+        key: value
+        for key, (line, value) in given.entries.items()
+        if not refuse_pipe(given.path, line, key, value, issues)
+    }
+    files = places.find_all(names.values())
+    return {key: _placed(files[name], given, key) for key, name in names.items()}
+
+
+def _placed(found: Path | Issue, given: ListFile, key: str) -> Path | Issue:
+    """Add the place in the list to an issue."""
+    return replace(found, path=given.path, line=given.entries[key].line) if isinstance(found, Issue) else found
+
+
+def _segments(
+    given: ListFile, files: Mapping[str, Path | Issue], recordings: ListFile, issues: list[Issue] | None
+) -> tuple[dict[str, Utterance | Issue], dict[str, str]]:
+    sources: dict[str, Utterance | Issue] = {}
+    recording: dict[str, str] = {}
+    refused = recordings.keys - files.keys()  # reported already
+    for key, entry in given.entries.items():
+        segment = parse_segment(given.path, key, entry, issues)
+        if segment is None or segment[0] in refused:
+            continue
+        name, start, end = segment
+        recording[key] = name
+        found = files.get(name)
+        if found is None:
+            message = f"the recording '{name}' of '{key}' is not in wav.scp"
+            sources[key] = Issue("no-audio", message, path=given.path, line=entry.line)
+        elif isinstance(found, Issue):
+            sources[key] = found
+        else:
+            sources[key] = Utterance(key, "", None, audio=found, start=start, end=end)
+    return sources, recording
+
+
+def parse_segment(
+    path: Path, key: str, entry: Entry, issues: list[Issue] | None = None
+) -> tuple[str, float, float | None] | None:
     """Return recording, start and end (None for the recording's end) in seconds from a line of `path`.
 
-    Raises CorpusError, with file and line, for an invalid segment.
+    An invalid segment is collected in `issues` and None returned; without `issues` it raises CorpusError.
     """
     fields = entry.value.split()
     try:
         recording, start, end = fields[0], float(fields[1]), float(fields[2])
     except (IndexError, ValueError):
-        start = end = float("nan")
+        recording, start, end = "", float("nan"), float("nan")
     to_the_end = end == -1  # Kaldi's mark for the end of the recording
     if len(fields) != 3 or not (0 <= start <= _LATEST and (start < end <= _LATEST or to_the_end)):
-        raise CorpusError(
-            f"{path}:{entry.line}: '{key} {entry.value}' is not a segment; right is "
-            "'utterance recording start end' with 0 <= start < end in seconds."
+        message = (
+            f"'{key} {entry.value}' is not a segment. Expected UTTERANCE RECORDING START END with 0 <= START < END in "
+            "seconds"
         )
+        report(Issue("bad-segment", message, path=path, line=entry.line), CorpusError, issues)
+        return None
     return recording, start, None if to_the_end else end
 
 
-def _read_gender(path: Path) -> dict[str, str]:
-    if not has_list(path):
+def _archived(given: ListFile, places: Places, issues: list[Issue] | None) -> dict[str, Utterance | Issue]:
+    matrices = _values(given, parse_matrix_place, issues)
+    files = places.find_all(name for name, _ in matrices.values())
+    sources: dict[str, Utterance | Issue] = {}
+    for key, (name, offset) in matrices.items():
+        found = _placed(files[name], given, key)
+        sources[key] = found if isinstance(found, Issue) else Utterance(key, "", None, archive=found, offset=offset)
+    return sources
+
+
+def _values(
+    given: ListFile | None,
+    parse: Callable[[Path, str, Entry, list[Issue] | None], Value | None],
+    issues: list[Issue] | None,
+) -> dict[str, Value]:
+    """Parse the values of a list, without the faulty ones."""
+    if given is None:
         return {}
-    gender = {}
-    for key, entry in read_list(path).items():
-        gender[key] = entry.value.lower()
-        if gender[key] not in ("m", "f"):
-            raise CorpusError(f"{path}:{entry.line}: gender '{entry.value}' of speaker '{key}' must be 'm' or 'f'.")
-    return gender
+    parsed = {key: parse(given.path, key, entry, issues) for key, entry in given.entries.items()}
+    return {key: value for key, value in parsed.items() if value is not None}
 
 
-def _single(path: Path, key: str, entry: Entry) -> str:
-    if len(entry.value.split()) != 1:
-        raise CorpusError(f"{path}:{entry.line}: '{key} {entry.value}' must be an utterance and one speaker.")
-    return entry.value
+def parse_matrix_place(path: Path, key: str, entry: Entry, issues: list[Issue] | None = None) -> tuple[str, int] | None:
+    """Return archive and first byte from a line of the feats.scp at `path`.
+
+    A pipe, a range of a matrix, or an offset beyond any file size is collected in `issues` and None returned; without
+    `issues` it raises CorpusError.
+    """
+    line, value = entry
+    if refuse_pipe(path, line, key, value, issues):
+        return None
+    name, colon, digits = value.rpartition(":")
+    if not (colon and digits.isascii() and digits.isdigit()):
+        name, digits = value, "0"
+    fault = ""
+    if value.endswith("]"):
+        fault = f"'{value}' selects a range of a matrix, which is not supported; store the range as a matrix"
+    elif len(digits) > _MAX_DIGITS:
+        fault = f"the offset '{digits}' has {len(digits)} digits. Expected at most {_MAX_DIGITS}"
+    if fault:
+        report(Issue("malformed", fault, path=path, line=line), CorpusError, issues)
+        return None
+    return name, int(digits)
+
+
+def parse_speaker(path: Path, key: str, entry: Entry, issues: list[Issue] | None = None) -> str | None:
+    """Return the speaker from a line of utt2spk; several words are an issue."""
+    if len(entry.value.split()) == 1:
+        return entry.value
+    message = f"'{key} {entry.value}' has several words after the utterance. Expected one speaker"
+    report(Issue("malformed", message, path=path, line=entry.line), CorpusError, issues)
+    return None
+
+
+def parse_gender(path: Path, key: str, entry: Entry, issues: list[Issue] | None = None) -> str | None:
+    """Return the gender from a line of spk2gender; other values than m and f are an issue."""
+    gender = entry.value.lower()
+    if gender in ("m", "f"):
+        return gender
+    message = f"the gender of speaker '{key}' is '{entry.value}'. Expected 'm' or 'f'"
+    report(Issue("bad-gender", message, path=path, line=entry.line), CorpusError, issues)
+    return None

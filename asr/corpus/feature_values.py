@@ -11,10 +11,9 @@ def check_feature_values(matrix: np.ndarray, place: str) -> None:
     """Raise CorpusError, with `place`, if values of a non-empty matrix are not finite or exceed 1e8."""
     largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
     if not largest < np.inf:
-        raise CorpusError(f"{place}: the matrix holds values that are not finite numbers.", code="not-finite")
+        raise CorpusError(f"{place}: the matrix has values that are not finite numbers.", code="not-finite")
     if largest > MAX_FEATURE:
         raise CorpusError(
-            f"{place}: the matrix holds values up to {largest:g}, which are no features of speech; "
-            f"{MAX_FEATURE:g} is the most.",
+            f"{place}: the matrix has values up to {largest:g}. Expected features of at most {MAX_FEATURE:g}.",
             code="out-of-range",
         )

@@ -70,14 +70,14 @@ def read_parameters(path: Path | str) -> tuple[np.ndarray, ParameterHeader]:
         header, n_samples, width = _read_header(path, file.read(_HEADER_BYTES), size)
         body = file.read(size - _HEADER_BYTES)
     if len(body) != size - _HEADER_BYTES:
-        raise CorpusError(f"{path}: became shorter while it was read.", code="truncated")
+        raise CorpusError(f"{path}: was truncated while it was read.", code="truncated")
     order = _order(header)
     if header.checked:
         words = np.frombuffer(body, f"{order}u2")
         found, expected = htk_checksum(words[:-1]), int(words[-1])
         if found != expected:
             raise CorpusError(
-                f"{path}: its checksum is {found}, but {expected} is written at its end: the file is damaged."
+                f"{path}: the checksum is {found}, but the file ends with {expected}; the file is damaged."
             )
     if header.compressed:
         n_features, n_frames = width // 2, n_samples - _VECTORS
@@ -112,18 +112,16 @@ def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHead
     code = _kind_code(path, header)
     period = round(header.shift * 1e7) if 0 < header.shift < 1 else 0
     if not 0 < period <= _MAX_SHIFT_LENGTH:
-        raise CorpusError(f"{path}: a shift of {header.shift} s cannot be written; it must be 1e-07 to 0.1 s.")
+        raise CorpusError(f"{path}: a shift of {header.shift} s cannot be written. Expected 1e-07 to 0.1 s.")
     with np.errstate(all="ignore"):
         values = np.ascontiguousarray(frames, dtype=np.float32)
     if values.ndim != 2 or not values.size:
-        raise CorpusError(
-            f"{path}: frames of shape {values.shape} were given; a matrix with rows and columns is needed."
-        )
+        raise CorpusError(f"{path}: the frames have shape {values.shape}. Expected a matrix with rows and columns.")
     _check_values(path, values)
     n_frames, n_features = values.shape
     width = n_features * (2 if header.compressed or _is_irefc(header.kind) else 4)
     if width > _MAX_BYTES:
-        raise CorpusError(f"{path}: frames of {n_features} values take {width} bytes; a header can say {_MAX_BYTES}.")
+        raise CorpusError(f"{path}: frames of {n_features} values have {width} bytes. Expected at most {_MAX_BYTES}.")
     order = _order(header)
     parts: list[np.ndarray] = []
     if header.compressed:
@@ -131,7 +129,7 @@ def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHead
         parts += [a.astype(f"{order}f4"), b.astype(f"{order}f4"), _codes(values, a, b).astype(f"{order}i2")]
     elif _is_irefc(header.kind):
         if np.abs(values).max() > 1:
-            raise CorpusError(f"{path}: IREFC holds reflection coefficients from -1 to 1, not {np.abs(values).max()}.")
+            raise CorpusError(f"{path}: IREFC requires values from -1 to 1, not {np.abs(values).max()}.")
         parts.append(np.rint(values * np.float32(_MAX_CODE)).astype(f"{order}i2"))
     else:
         parts.append(values.astype(f"{order}f4"))
@@ -168,9 +166,7 @@ def _place_values() -> np.ndarray:
 def _read_header(path: Path, head: bytes, size: int) -> tuple[ParameterHeader, int, int]:
     """Return the header, the number of samples, and the bytes per sample."""
     if len(head) < _HEADER_BYTES:
-        raise CorpusError(
-            f"{path}: has {size} bytes; an HTK parameter file begins with {_HEADER_BYTES}.", code="truncated"
-        )
+        raise CorpusError(f"{path}: has {size} bytes. Expected a header of {_HEADER_BYTES} bytes.", code="truncated")
     claims = []
     for order in "><":
         n_samples, period, width, code = struct.unpack(f"{order}iihH", head)
@@ -181,13 +177,13 @@ def _read_header(path: Path, head: bytes, size: int) -> tuple[ParameterHeader, i
             claims.append((n_samples, width, claimed))
     if not claims:
         raise CorpusError(
-            f"{path}: is no HTK parameter file: {head.hex(' ')} is not a number of frames, a shift of up to 0.1 s, "
-            "the bytes of a frame and a kind."
+            f"{path}: is not an HTK parameter file, because it begins with {head.hex(' ')}. Expected the number of "
+            "frames, a shift of up to 0.1 s, the bytes per frame and a kind."
         )
     n_samples, width, claimed = claims[0]
     raise CorpusError(
-        f"{path}: its header gives {n_samples} frames of {width} bytes, so that it must have {claimed} bytes, but it "
-        f"has {size}: the file is truncated or no HTK parameter file.",
+        f"{path}: has {size} bytes. Expected {claimed} bytes for the {n_samples} frames of {width} bytes in its "
+        "header; the file is truncated or not an HTK parameter file.",
         code="truncated",
     )
 
@@ -195,13 +191,13 @@ def _read_header(path: Path, head: bytes, size: int) -> tuple[ParameterHeader, i
 def _described(path: Path, n_samples: int, period: int, width: int, code: int, little_endian: bool) -> ParameterHeader:
     base = _NAMES[code & _BASE]
     if base in _NO_FRAMES:
-        raise CorpusError(f"{path}: is of kind {base}, {_NO_FRAMES[base]}; features such as MFCC are needed.")
+        raise CorpusError(f"{path}: is of kind {base}, {_NO_FRAMES[base]}. Expected features such as MFCC.")
     compressed = bool(code & _COMPRESSED)
     bytes_a_value = 2 if compressed or base == "IREFC" else 4
     if width % bytes_a_value:
-        raise CorpusError(f"{path}: has frames of {width} bytes, which is no multiple of {bytes_a_value}.")
+        raise CorpusError(f"{path}: has frames of {width} bytes. Expected a multiple of {bytes_a_value} bytes.")
     if compressed and n_samples <= _VECTORS:
-        raise CorpusError(f"{path}: is compressed and has {n_samples} samples; without its scales there is none left.")
+        raise CorpusError(f"{path}: is compressed and has no samples after its scales ({n_samples} in all).")
     kind = "_".join([base, *(name for name, bit in QUALIFIERS.items() if code & bit)])
     return ParameterHeader(kind, period / 1e7, compressed, bool(code & _CHECKED), little_endian)
 
@@ -211,8 +207,8 @@ def _kind_code(path: Path, header: ParameterHeader) -> int:
     if base not in KINDS or base in _NO_FRAMES or not QUALIFIERS.keys() >= set(qualifiers):
         known = ", ".join(name for name in KINDS if name not in _NO_FRAMES)
         raise CorpusError(
-            f"{path}: {header.kind!r} cannot be written; it must be one of {known}, followed by any of "
-            f"{' '.join(f'_{name}' for name in QUALIFIERS)} (_C and _K are said by `compressed` and `checked`)."
+            f"{path}: {header.kind!r} cannot be written. Expected one of {known}, followed by any of "
+            f"{' '.join(f'_{name}' for name in QUALIFIERS)} (use `compressed` and `checked` for _C and _K)."
         )
     code = KINDS[base] | sum(QUALIFIERS[name] for name in set(qualifiers))
     return code | (_COMPRESSED if header.compressed else 0) | (_CHECKED if header.checked else 0)
@@ -236,10 +232,10 @@ def _codes(values: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _check_values(path: Path, frames: np.ndarray) -> None:
     largest = max(abs(float(frames.min())), abs(float(frames.max())))
     if not largest < np.inf:
-        raise CorpusError(f"{path}: the frames hold values that are not finite numbers.", code="not-finite")
+        raise CorpusError(f"{path}: the frames have values that are not finite numbers.", code="not-finite")
     if largest > MAX_VALUE:
         raise CorpusError(
-            f"{path}: the frames hold values up to {largest:g}; {MAX_VALUE:g} is the most.", code="out-of-range"
+            f"{path}: the frames have values up to {largest:g}. Expected at most {MAX_VALUE:g}.", code="out-of-range"
         )
 
 

@@ -17,9 +17,9 @@ def fault_in_key(name: str) -> str | None:
     if not name or name.split() != [name]:
         return "must be one word without white space"
     if not name.isprintable():
-        return "holds a character that cannot be printed"
+        return "has a character that cannot be printed"
     if name.startswith(";;"):
-        return "begins like a comment; begin it with a letter or a digit"
+        return "begins like a comment (;;); begin it with a letter or a digit"
     return None
 
 
@@ -29,9 +29,9 @@ def fault_in_name(name: str) -> str | None:
     if fault is not None:
         return fault
     if "/" in name or "\\" in name:
-        return "holds a slash, so that it would name a folder; use '_' or '-' in its place"
+        return "has a slash; use '_' or '-' instead"
     if name in (".", ".."):
-        return "names a folder"
+        return "is the name of a folder"
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_LENGTH:
         return f"is longer than {MAX_NAME_LENGTH} bytes"
     return None

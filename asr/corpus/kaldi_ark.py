@@ -62,7 +62,7 @@ def write_archive(ark_path: Path | str, scp_path: Path | str, items: Iterable[tu
             values = np.ascontiguousarray(matrix, dtype="<f4")
             if values.ndim != 2 or not values.size:
                 raise CorpusError(
-                    f"{ark_path}: '{key}' has shape {values.shape}; a matrix with rows and columns is needed."
+                    f"{ark_path}: '{key}' has shape {values.shape}. Expected a matrix with rows and columns."
                 )
             file.write(key.encode() + b" ")
             offsets[key] = file.tell()
@@ -83,8 +83,8 @@ class _Reader:
         mark = self.file.read(2)
         if mark != b"\0B":
             raise CorpusError(
-                f"{self.place}: no binary Kaldi matrix begins here (found {mark!r}, not '\\0B'); text "
-                "archives and pickles are refused: write the features as a binary archive."
+                f"{self.place}: no binary Kaldi matrix begins here (found {mark!r}, not '\\0B'). Text "
+                "archives and pickles are not supported; write the features as a binary archive."
             )
         token = self._token()
         if token in _PLAIN:
@@ -94,7 +94,7 @@ class _Reader:
         if token in _UNIFORM:
             return self._uniform(_UNIFORM[token])
         what = _REFUSED.get(token, f"of unknown type {token!r}")
-        raise CorpusError(f"{self.place}: the entry is {what}; a matrix (FM, DM, CM, CM2 or CM3) is needed.")
+        raise CorpusError(f"{self.place}: the entry is {what}. Expected a matrix (FM, DM, CM, CM2 or CM3).")
 
     def _token(self) -> bytes:
         ahead = self.file.read(6)
@@ -140,13 +140,13 @@ class _Reader:
     def _check_size(self, n_rows: int, n_columns: int, length: int) -> None:
         if n_rows < 1 or n_columns < 1:
             raise CorpusError(
-                f"{self.place}: the matrix has {n_rows} rows and {n_columns} columns; it must have some of both."
+                f"{self.place}: the matrix has {n_rows} rows and {n_columns} columns. Expected at least one of both."
             )
         left = self.size - self.file.tell()
         if length > left:
             raise CorpusError(
                 f"{self.place}: a matrix of {n_rows} x {n_columns} needs {length} bytes, but only {left} "
-                "are left: the file is truncated or not an archive.",
+                "are left; the file is truncated or not an archive.",
                 code="truncated",
             )
 

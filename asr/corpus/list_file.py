@@ -1,10 +1,12 @@
 """Line format of Kaldi's list files: a key, white space, and the rest of the line."""
 
 import os
+from collections.abc import Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from asr.util.errors import CorpusError
+from asr.util.errors import CorpusError, Issue, report
 from asr.util.text_lines import read_text_lines
 from discriminants.util.paths import exists, is_dir, is_file
 
@@ -16,50 +18,90 @@ class Entry(NamedTuple):
     value: str
 
 
+@dataclass(frozen=True)
+class ListFile:
+    """Lines of a list file by key, in file order.
+
+    `damaged` has the keys of lines with unknown values, by line number. `n_lines` counts lines that are not blank.
+    """
+
+    path: Path
+    entries: dict[str, Entry]
+    damaged: dict[int, str]
+    n_lines: int
+
+    @property
+    def keys(self) -> Set[str]:
+        """All keys, including those of damaged lines."""
+        return self.entries.keys() | set(self.damaged.values()) if self.damaged else self.entries.keys()
+
+
 def read_list(path: Path, *, allow_empty: bool = False) -> dict[str, Entry]:
     """Read `path` into a mapping from key to line number and value, in file order, without blank lines.
 
     Raises CorpusError, with file and line, for invalid text (see `asr.util.text_lines`), a key without a value (unless
     `allow_empty`) and a repeated key.
     """
+    return read_list_file(path, allow_empty=allow_empty).entries
+
+
+def read_list_file(path: Path, *, allow_empty: bool = False, issues: list[Issue] | None = None) -> ListFile:
+    """Read `path` like `read_list`; with `issues`, they are collected instead of raised."""
+    n_before = len(issues or ())
+    lines = read_text_lines(path, CorpusError, issues)
+    unreadable = {issue.line for issue in (issues or ())[n_before:]}
     entries: dict[str, Entry] = {}
-    for number, line in enumerate(read_text_lines(path, CorpusError), 1):
+    damaged: dict[int, str] = {}
+    n_lines = 0
+    for number, line in enumerate(lines, 1):
         fields = line.split(maxsplit=1)
         if not fields:
             continue
+        n_lines += 1
         key, value = fields[0], fields[1].strip() if len(fields) > 1 else ""
-        if not value and not allow_empty:
-            raise CorpusError(f"{path}:{number}: '{key}' stands alone; a key must be followed by its value.")
-        if key in entries:
-            raise CorpusError(
-                f"{path}:{number}: '{key}' already occurs on line {entries[key].line}; keys must be unique."
-            )
-        entries[key] = Entry(number, value)
-    return entries
+        if number in unreadable:
+            damaged[number] = key
+        elif not value and not allow_empty:
+            damaged[number] = key
+            message = f"'{key}' has no value; write its value after it, or remove the line"
+            report(Issue("key-alone", message, path=path, line=number), CorpusError, issues)
+        elif key in entries:
+            message = f"'{key}' is already on line {entries[key].line}; keys must be unique, so remove or rename one"
+            report(Issue("duplicate-id", message, path=path, line=number), CorpusError, issues)
+        else:
+            entries[key] = Entry(number, value)
+    return ListFile(path, entries, damaged, n_lines)
 
 
-def has_list(path: Path) -> bool:
-    """Return whether the optional list `path` exists.
+def has_list(path: Path, issues: list[Issue] | None = None) -> bool:
+    """Return whether the optional list `path` exists as a regular file.
 
-    Raises CorpusError if it is not a regular file, such as a folder, a pipe, or a broken link.
+    A folder, a pipe or a broken link is an issue, which raises CorpusError without `issues`.
     """
     if is_file(path):
         return True
     if os.path.lexists(path):
-        raise CorpusError(f"{path}: {_kind(path)}. Expected a text file; remove it if the list is not needed.")
+        message = f"{_kind(path)}. Expected a text file; remove it if the list is not needed"
+        report(Issue("unreadable", message, path=path), CorpusError, issues)
     return False
 
 
 def _kind(path: Path) -> str:
     if not exists(path):
-        return "is a link that leads nowhere"
+        return "is a link to a file that does not exist"
     return "is a directory" if is_dir(path) else "is not a regular file"
 
 
-def refuse_pipe(path: Path, line: int, key: str, value: str) -> None:
-    """Raise CorpusError if `value` is a shell command ('cmd |', '| cmd') or standard input ('-')."""
-    if value.endswith("|") or value.startswith("|") or value == "-":
-        raise CorpusError(
-            f"{path}:{line}: the entry of '{key}' is a pipe ('{value}'); a data directory is data and its "
-            "commands are never run, so store the command's output as a file and name that file here."
-        )
+def refuse_pipe(path: Path, line: int, key: str, value: str, issues: list[Issue] | None = None) -> bool:
+    """Report a shell command ('cmd |', '| cmd') or standard input ('-') instead of a file; return whether it is one.
+
+    Raises CorpusError without `issues`.
+    """
+    if not (value.endswith("|") or value.startswith("|") or value == "-"):
+        return False
+    message = (
+        f"the entry of '{key}' is a pipe ('{value}'), and commands in data directories are never run; store the "
+        "command's output as a file and list that file"
+    )
+    report(Issue("pipe", message, path=path, line=line), CorpusError, issues)
+    return True

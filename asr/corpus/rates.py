@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from asr.corpus.audio import read_header
+from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import Utterance
-from asr.util.errors import Fault, attempt
-from discriminants.parallel.threads import in_threads
+from asr.util.errors import Issue
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 MAX_USEFUL = 16_000
@@ -45,10 +45,9 @@ def rate_of_corpus(
     """
     files = [utterance for utterance in utterances if utterance.audio is not None]
     seconds: dict[int, float] = defaultdict(float)
-    batches = [files[first : first + 64] for first in range(0, len(files), 64)]
-    for batch in in_threads(workers).map(_rates, batches):
-        for rate, own in batch:
-            seconds[rate] += own
+    for found in attempt_all(_rate, files, workers=workers):
+        if not isinstance(found, Issue):
+            seconds[found[0]] += found[1]
     return chosen_rate(seconds) if seconds else None
 
 
@@ -60,11 +59,6 @@ def chosen_rate(seconds: Mapping[int, float]) -> CorpusRate:
         if found >= needed:
             break
     return CorpusRate(min(rate, MAX_USEFUL), dict(seconds))
-
-
-def _rates(batch: list[Utterance]) -> list[tuple[int, float]]:
-    found = [attempt(_rate, utterance) for utterance in batch]
-    return [pair for pair in found if not isinstance(pair, Fault)]
 
 
 def _rate(utterance: Utterance) -> tuple[int, float]:

@@ -42,16 +42,16 @@ def samples_from_array(
     if not _is_rate(native):
         shown = str(native) if isinstance(native, Real) else f"{native!r} ({type(native).__name__})"
         raise CorpusError(
-            f"{source}: its rate is {shown}; a whole number from {LOWEST_RATE} to {MAX_RATE} is needed", code="bad-rate"
+            f"{source}: the rate is {shown}. Expected an integer from {LOWEST_RATE} to {MAX_RATE} Hz", code="bad-rate"
         )
     try:
         given = np.asarray(array)
     except (TypeError, ValueError) as error:
-        raise CorpusError(f"{source}: cannot be made an array of numbers ({error})") from error
+        raise CorpusError(f"{source}: cannot be converted to an array of numbers ({error})") from error
     if given.ndim and len(given) * max(1.0, rate / native) > MAX_SAMPLES:  # before copies
         raise CorpusError(
-            f"{source}: {len(given) / native:.0f} s are too long for one utterance; {MAX_SAMPLES} samples are the "
-            "most. Divide it.",
+            f"{source}: {len(given) / native:.0f} s are too long for one utterance. Expected at most {MAX_SAMPLES} "
+            "samples.",
             code="too-long",
         )
     channels = _channels(given, source)
@@ -76,15 +76,15 @@ def _is_rate(native: Any) -> bool:
 def _channels(array: np.ndarray, source: str) -> np.ndarray:
     """Return float32 (n, n_channels) of full scale 1."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= _MAX_CHANNELS):
-        raise CorpusError(f"{source}: has the shape {array.shape}; (n,) or (n, n_channels) is right.")
+        raise CorpusError(f"{source}: has the shape {array.shape}. Expected (n,) or (n, n_channels).")
     if array.dtype.kind == "f":
         scale = 1.0
     elif array.dtype.name in _FULL_SCALE:
         scale = _FULL_SCALE[array.dtype.name]
     else:
         raise CorpusError(
-            f"{source}: holds values of the type {array.dtype}; floating-point numbers of full scale 1 and integers of "
-            "16 or 32 bits can be read."
+            f"{source}: has values of the type {array.dtype}. Expected floating-point numbers of full scale 1, or "
+            "integers of 16 or 32 bits."
         )
     with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused later
         samples = array.astype(np.float32)  # the only copy

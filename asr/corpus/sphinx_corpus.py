@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from asr.corpus.case_insensitive_dir import FoldedTree
-from asr.corpus.data_directory import DataDirectory, Places, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.feature_file import SPHINX_SUFFIX
 from asr.corpus.identifiers import fault_in_name
+from asr.corpus.places import Places
 from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
-from asr.util.errors import CorpusError, Fault, attempt, printable
+from asr.util.errors import CorpusError, Issue, attempt, by_utterance, printable
 from discriminants.util.paths import is_dir
 
 Words = tuple[str, ...]
@@ -47,7 +48,7 @@ def read_sphinx_corpus(
     """
     fileids, root = Path(fileids), Path(features_root)
     if not is_dir(root):
-        raise CorpusError(f"{root}: is not a directory; the folder that holds speaker/sentence.mfc is needed.")
+        raise CorpusError(f"{root}: is not a directory. Expected the folder with speaker/sentence.mfc.")
     listed = read_fileids(fileids)
     words = None if transcription is None else _Transcripts(Path(transcription), listed)
     files = _FeatureFiles(root)
@@ -57,37 +58,37 @@ def read_sphinx_corpus(
         key = "-".join(fileid.path.parts)
         if key in lines:
             raise CorpusError(
-                f"{fileids}:{fileid.line}: '{printable(str(fileid.path), 100)}' gives the same id as line {lines[key]} "
-                "does; ids (the path with '-' for '/') must be unique."
+                f"{fileids}:{fileid.line}: '{printable(str(fileid.path), 100)}' has the same id as line {lines[key]}. "
+                "Expected unique ids (the path with '-' for '/')."
             )
         lines[key] = fileid.line
         utterance = _utterance(key, fileid, words, files, speaker_folder)
-        if isinstance(utterance, Fault):
-            problems.append(Problem(key, *utterance))
+        if isinstance(utterance, Issue):
+            problems.append(utterance.for_utterance(key))
         else:
             utterances.append(utterance)
     utterances.sort(key=lambda utterance: utterance.id)
-    return DataDirectory(fileids, tuple(utterances), problems=tuple(sorted(problems)))
+    return DataDirectory(fileids, tuple(utterances), problems=tuple(by_utterance(problems)))
 
 
 def _utterance(
     key: str, fileid: FileId, transcripts: "_Transcripts | None", files: "_FeatureFiles", speaker_folder: int
-) -> Utterance | Fault:
+) -> Utterance | Issue:
     bad_name = fault_in_name(key)
     if bad_name is not None:
-        return Fault("bad-name", f"its name {bad_name}")
+        return Issue("bad-name", f"its name {bad_name}")
     folders = fileid.path.parts[:-1]
     if not -len(folders) <= speaker_folder < len(folders):
-        return Fault("no-speaker", f"'{fileid.path}' has {len(folders)} folders, of which none names the speaker")
+        return Issue("no-speaker", f"'{fileid.path}' has only {len(folders)} folders; check speaker_folder")
     speaker = folders[speaker_folder]
     bad_name = fault_in_name(speaker)
     if bad_name is not None:
-        return Fault("bad-name", f"the name of its speaker {bad_name}")
+        return Issue("bad-name", f"the name of its speaker {bad_name}")
     file = files.find(fileid.path)
-    if isinstance(file, Fault):
+    if isinstance(file, Issue):
         return file
     words = None if transcripts is None else transcripts.of(fileid)
-    return words if isinstance(words, Fault) else Utterance(key, speaker, words, archive=file)
+    return words if isinstance(words, Issue) else Utterance(key, speaker, words, archive=file)
 
 
 class _Transcripts:
@@ -105,7 +106,7 @@ class _Transcripts:
             self.by_id[transcript.id].append(transcript)
             self.by_folded_id[transcript.id.casefold()].append(transcript)
 
-    def of(self, fileid: FileId) -> Words | Fault:
+    def of(self, fileid: FileId) -> Words | Issue:
         """Return the words, or why they are missing."""
         if fileid in self.by_line:
             return self.by_line[fileid]
@@ -118,16 +119,16 @@ class _Transcripts:
         ):
             if transcripts is not None:
                 return self._agreed(transcripts)
-        return Fault("no-transcript", f"no line of {self.path} has the id '{whole}' or '{last}'")
+        return Issue("no-transcript", f"no line of {self.path} has the id '{whole}' or '{last}'")
 
-    def _agreed(self, transcripts: Sequence[Transcript]) -> Words | Fault:
+    def _agreed(self, transcripts: Sequence[Transcript]) -> Words | Issue:
         first = transcripts[0]
         for other in transcripts:
             if other.words != first.words:
-                return Fault(
+                return Issue(
                     "no-transcript",
-                    f"{self.path}: lines {first.line} and {other.line} have other words for the id '{other.id}'; make "
-                    "whole fileids the ids, or list fileids and transcripts in the same order",
+                    f"{self.path}: lines {first.line} and {other.line} have different words for the id '{other.id}'; "
+                    "use whole fileids as ids, or the same order in both lists",
                 )
         return first.words
 
@@ -144,17 +145,15 @@ class _FeatureFiles:
         self.places = Places(root)
         self.tree = FoldedTree(self.root)
 
-    def find(self, fileid: PurePosixPath) -> Path | Fault:
+    def find(self, fileid: PurePosixPath) -> Path | Issue:
         """Return the utterance's file, or why it is unusable."""
         name = f"{fileid}{SPHINX_SUFFIX}"
         exact = self.places.find(str(self.root / name))
-        if not isinstance(exact, Fault) or exact.code != "missing-file":
+        if not isinstance(exact, Issue) or exact.code != "missing-file":
             return exact
         path = attempt(self.tree.find, name)
-        if isinstance(path, Fault):
+        if isinstance(path, Issue):
             return path
         if path is None:
-            return Fault(
-                "missing-file", f"{self.root / name} does not exist, nor any file of this name in other letter case"
-            )
+            return Issue("missing-file", f"{self.root / name} does not exist in any letter case")
         return self.places.find(str(path))

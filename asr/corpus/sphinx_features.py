@@ -31,8 +31,8 @@ def read_sphinx_features(path: Path | str, n_coefficients: int = SPHINX_COEFFICI
         count, order = _count(path, file.read(4), size)
         if count % n_coefficients:
             raise CorpusError(
-                f"{path}: holds {count} numbers, which are no whole frames of {n_coefficients} coefficients "
-                f"({count % n_coefficients} are left over); a multiple of {n_coefficients} is needed."
+                f"{path}: has {count} numbers, {count % n_coefficients} more than whole frames. Expected a multiple of "
+                f"{n_coefficients} coefficients."
             )
         data = file.read(4 * count)
     if len(data) != 4 * count:
@@ -52,9 +52,9 @@ def write_sphinx_features(path: Path | str, features: np.ndarray) -> None:
     path = Path(path)
     values = np.asarray(features)
     if values.ndim != 2 or not values.size:
-        raise CorpusError(f"{path}: the features have shape {values.shape}; a matrix with rows and columns is needed.")
+        raise CorpusError(f"{path}: the features have shape {values.shape}. Expected a matrix with rows and columns.")
     if values.size > _MAX_NUMBERS:
-        raise CorpusError(f"{path}: {values.size} numbers are more than the {_MAX_NUMBERS} that the count can say.")
+        raise CorpusError(f"{path}: the features have {values.size} numbers. Expected at most {_MAX_NUMBERS}.")
     check_feature_values(values, str(path))
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         file.write(struct.pack(">i", values.size))
@@ -66,7 +66,7 @@ def _count(path: Path, head: bytes, size: int) -> tuple[int, str]:
     """Return the number of values, and their byte order in NumPy's notation."""
     if len(head) < 4:
         raise CorpusError(
-            f"{path}: has {size} bytes; a Sphinx feature file begins with 4 that hold its count of numbers.",
+            f"{path}: has {size} bytes. Expected 4 bytes with the count of numbers.",
             code="truncated" if size else "empty-file",
         )
     counts = {order: struct.unpack(f"{order}i", head)[0] for order in (">", "<")}
@@ -75,11 +75,11 @@ def _count(path: Path, head: bytes, size: int) -> tuple[int, str]:
         # The smaller valid count is more likely: in the wrong order its small bytes come first.
         message = min((count for count in counts.values() if count > 0), default=0)
         raise CorpusError(
-            f"{path}: the first 4 bytes count {counts['>']} numbers (big-endian) or {counts['<']} (little-endian), "
-            f"for which {4 + 4 * counts['>']} or {4 + 4 * counts['<']} bytes would be right, but the file has {size}: "
-            "it is truncated or no Sphinx feature file.",
+            f"{path}: has {size} bytes. The first 4 bytes count {counts['>']} numbers (big-endian) or {counts['<']} "
+            f"(little-endian). Expected {4 + 4 * counts['>']} or {4 + 4 * counts['<']} bytes; the file is truncated or "
+            "not a Sphinx feature file.",
             code="truncated" if 4 + 4 * message > size else "unreadable",
         )
     if not counts[order]:
-        raise CorpusError(f"{path}: counts 0 numbers; a feature file has at least one frame.", code="empty-file")
+        raise CorpusError(f"{path}: has no numbers. Expected at least one frame.", code="empty-file")
     return counts[order], order

@@ -45,20 +45,20 @@ def read_fileids(path: Path | str) -> tuple[FileId, ...]:
             continue
         name = PurePosixPath(fields[0])
         if len(fields) > 1:
-            fault = "has white space; one path without it is needed on a line"
+            fault = "has white space"
         elif name.is_absolute():
-            fault = "is an absolute path; it must be below the folder of the features"
+            fault = "is an absolute path, not one below the folder of the features"
         elif ".." in name.parts:
-            fault = "leads out of its folder by '..'; it must be below the folder of the features"
+            fault = "leaves the folder of the features by '..'"
         elif not name.name:
-            fault = "names no file"
+            fault = "is not the path of a file"
         elif name in found:
-            fault = f"already occurs on line {found[name].line}; every utterance is listed once"
+            fault = f"is already on line {found[name].line}"
         else:
             found[name] = FileId(number, name)
             continue
         quoted = printable(line.strip(), _QUOTED)
-        raise CorpusError(f"{path}:{number}: '{quoted}' {fault}; right is 'speaker/sentence' without extension.")
+        raise CorpusError(f"{path}:{number}: '{quoted}' {fault}. Expected 'speaker/sentence' without extension.")
     return tuple(found.values())
 
 
@@ -76,10 +76,10 @@ def read_transcription(path: Path | str) -> tuple[Transcript, ...]:
         if not fields:
             continue
         mark = _ID.fullmatch(fields[-1])
-        fault = "is no id in brackets" if mark is None else fault_in_key(mark.group(1))
+        fault = "is not an id in brackets" if mark is None else fault_in_key(mark.group(1))
         if mark is None or fault is not None:
             quoted = printable(fields[-1], _QUOTED)
-            raise CorpusError(f"{path}:{number}: '{quoted}' at the end of the line {fault}; right is 'WORD WORD (id)'.")
+            raise CorpusError(f"{path}:{number}: '{quoted}' at the end of the line {fault}. Expected 'WORD WORD (id)'.")
         words = (_without_variant(word) for word in fields[:-1] if word.lower() not in _SILENCES)
         transcripts.append(Transcript(number, mark.group(1), tuple(words)))
     return tuple(transcripts)

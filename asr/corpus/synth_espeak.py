@@ -75,7 +75,7 @@ def _serve() -> None:
     request = json.load(sys.stdin)
     library, chunks, _callback = _start_library()
     if library.espeak_SetVoiceByName(request["voice"].encode()) != 0:
-        sys.exit("there is no such voice")
+        sys.exit("the voice does not exist")
     for sentence in request["sentences"]:
         for parameter, name in ((RATE, "rate"), (VOLUME, "volume"), (PITCH, "pitch"), (RANGE, "range")):
             library.espeak_SetParameter(parameter, sentence[name], 0)

@@ -85,7 +85,7 @@ class CorpusSettings:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type == Interval and not value[0] <= value[1]:
-                raise ConfigError(f"{field.name} = {value} is no interval; write (lowest, highest)")
+                raise ConfigError(f"{field.name} = {value} is not an interval. Expected (lowest, highest)")
         for split in ("train", "test"):
             speakers, utterances = (
                 getattr(self, f"n_{split}_speakers"),

@@ -81,12 +81,12 @@ def _check(directory: Path, utterances: list[Utterance]) -> None:
         for key in (utterance.id, utterance.speaker, *(utterance.words or ())):
             if key.split() != [key]:
                 raise CorpusError(
-                    f"{directory}: '{key}' in utterance '{utterance.id}' must be one word without white space."
+                    f"{directory}: '{key}' in utterance '{utterance.id}' has white space. Expected one word."
                 )
     if len({utterance.words is None for utterance in utterances}) > 1:
-        raise CorpusError(f"{directory}: some utterances have a transcript and some have none; give all or none.")
+        raise CorpusError(f"{directory}: only some utterances have a transcript. Expected transcripts of all or none.")
     if len({utterance.archive is None for utterance in utterances}) > 1:
-        raise CorpusError(f"{directory}: some utterances are audio and some are features; give one kind.")
+        raise CorpusError(f"{directory}: some utterances have audio and some have features. Expected one kind.")
 
 
 def _recording_names(utterances: list[Utterance]) -> dict[Path, str]:

@@ -11,7 +11,7 @@ from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.recognition.decoder import Recognition, recognize
 from asr.recognition.lattice_outputs import default_lattice_beam
 from asr.training.dataset import Dataset
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 from discriminants.parallel.workers import Workers
 
 Part = tuple[Callable[[], SpeechModel], SearchSettings, StateGraph]
@@ -20,13 +20,13 @@ Part = tuple[Callable[[], SpeechModel], SearchSettings, StateGraph]
 
 def recognize_together(
     parts: Sequence[Part], dataset: Dataset, workers: Workers
-) -> tuple[dict[str, tuple[str, ...]], dict[str, Fault], float]:
+) -> tuple[dict[str, tuple[str, ...]], dict[str, Issue], float]:
     """Return the winning words, the utterances without words and their faults, and the processor time.
 
     Systems that cannot recognize an utterance are left out of its vote.
     """
     networks: dict[str, list[list[Bin]]] = {}
-    failed: dict[str, Fault] = {}
+    failed: dict[str, Issue] = {}
     seconds = 0.0
     for load, search, graph in parts:
         model = load()

@@ -36,7 +36,7 @@ from asr.training.gmm_stages import (
 from asr.training.hybrid_stages import frame_accuracy, train_hybrid_system
 from asr.training.tuning.folds import hold_out
 from asr.training.tuning.search import tune_search
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -316,14 +316,14 @@ def _decode(
 ) -> None:
     words, failed, cpu_seconds = _recognized(system, test, graphs, grammar, workers)
     for utterance, fault in sorted(failed.items()):
-        log.warning("%s: not decoded: %s", utterance, fault.reason)
+        log.warning("%s: not decoded: %s", utterance, fault.message)
     write_transcripts(directory / "hyp.txt", words)
     run.note_time("decoding", cpu_seconds)
 
 
 def _recognized(
     system: System, test: Dataset, graphs: Graphs, grammar: str, workers: Workers
-) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, Fault], float]:
+) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, Issue], float]:
     """Return words, faults of the other utterances, and the processor time."""
     if system.parts:
         parts = [(part.trained.load, part.search[grammar], graphs[part.trained.topology]) for part in system.parts]

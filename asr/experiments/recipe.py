@@ -66,7 +66,7 @@ class Recipe:
 
         directory = self.context.run.stage(stage, build)
         for problem in [*problems, *left_out(directory)]:
-            log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
+            log.warning("%s: left out: %s", problem.utterance, problem.message)
         return load_dataset(directory, corpus, features)
 
 

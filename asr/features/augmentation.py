@@ -15,8 +15,8 @@ import numpy as np
 import soxr
 
 from asr.corpus.audio import read_audio
-from asr.corpus.list_file import read_list, refuse_pipe
-from asr.util.errors import ConfigError, CorpusError, FeatureError
+from asr.corpus.list_file import read_list_file, refuse_pipe
+from asr.util.errors import ConfigError, CorpusError, FeatureError, Issue, report
 from asr.util.unicode_text import existing_form
 from discriminants.util.paths import is_file
 
@@ -70,19 +70,32 @@ def read_noise(directory: Path) -> NoiseClips:
 
     Raises CorpusError if the list cannot be read, is empty or has a pipe, or a file is missing.
     """
-    entries = read_list(directory / "noise.scp")
-    if not entries:
-        raise CorpusError(f"{directory / 'noise.scp'} has no clips. Expected at least one line 'ID PATH'.")
-    for name, entry in entries.items():
-        refuse_pipe(directory / "noise.scp", entry.line, name, entry.value)
-        if not _is_file(existing_form(directory / entry.value)):
-            raise CorpusError(
-                f"{directory / 'noise.scp'}:{entry.line}: the file {directory / entry.value} of the clip '{name}' "
-                "does not exist."
-            )
-    ids = tuple(sorted(entries))
+    clips = read_clips(directory)
+    ids = tuple(sorted(clips))
     # Absolute, for workers that started in another directory.
-    return NoiseClips(ids, tuple(existing_form(directory / entries[name].value).absolute() for name in ids))
+    return NoiseClips(ids, tuple(clips[name][1].absolute() for name in ids))
+
+
+def read_clips(directory: Path, issues: list[Issue] | None = None) -> dict[str, tuple[int, Path]]:
+    """Return the line and the file of each clip in `directory/noise.scp`.
+
+    Faulty lines and missing files are collected in `issues`, or raise CorpusError without `issues`.
+    """
+    listed = directory / "noise.scp"
+    given = read_list_file(listed, issues=issues)
+    if not given.n_lines and not issues:
+        report(Issue("empty-list", "no clips. Expected 'ID PATH' for each clip", path=listed), CorpusError, issues)
+    clips = {}
+    for name, (line, value) in given.entries.items():
+        path = existing_form(directory / value)
+        if refuse_pipe(listed, line, name, value, issues):
+            continue
+        if _is_file(path):
+            clips[name] = line, path
+        else:
+            message = f"the clip '{name}' is missing: {path} is not a file"
+            report(Issue("noise", message, path=listed, line=line), CorpusError, issues)
+    return clips
 
 
 def _is_file(path: Path) -> bool:

@@ -9,14 +9,14 @@ import numpy as np
 
 from asr.corpus.audio import at_rate, read_audio, read_native
 from asr.corpus.audio_stats import Channels, Measured
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.feature_file import read_features
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 from asr.features.outliers import find_outlier_utterances
-from asr.util.errors import Fault, FeatureError, attempt
+from asr.util.errors import FeatureError, Issue, attempt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances per worker call
@@ -26,7 +26,7 @@ class Extracted(NamedTuple):
     """Static features of a corpus, the utterances left out, and measurements of the audio of the others."""
 
     static: FrameTable
-    problems: list[Problem]
+    problems: list[Issue]
     measured: dict[str, Measured]
 
 
@@ -37,7 +37,7 @@ def extract_static(
     augmentation: Augmentation | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
-) -> tuple[FrameTable, list[Problem]]:
+) -> tuple[FrameTable, list[Issue]]:
     """Return the MFCC of every utterance with audio, or the archived matrix unchanged, and the problems.
 
     An `augmentation` is applied to the audio first; the utterances keep their names. The result does not depend on the
@@ -72,7 +72,7 @@ def _extract(
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
     if isinstance(workers, LocalWorkers) and len(batches) < 2:
         workers = SerialWorkers()  # not worth starting another process
-    results: list[tuple[np.ndarray, Measured | None] | Fault] = []
+    results: list[tuple[np.ndarray, Measured | None] | Issue] = []
     for batch in workers.map(_batch_features, batches, workers.share((config, augmentation, measure))):
         results += batch
         if progress is not None:
@@ -81,27 +81,27 @@ def _extract(
     problems = []
     measured: dict[str, Measured] = {}
     for utterance, result in zip(utterances, results, strict=True):
-        if isinstance(result, Fault):
-            problems.append(Problem(utterance.id, *result))
+        if isinstance(result, Issue):
+            problems.append(result.for_utterance(utterance.id))
             continue
         matrix, found = result
         if found is not None:
             measured[utterance.id] = found
         if kept and matrix.shape[1] != kept[0][1].shape[1]:
             reason = f"has {matrix.shape[1]} features, but '{kept[0][0].id}' has {kept[0][1].shape[1]}"
-            problems.append(Problem(utterance.id, "other-dimension", reason))
+            problems.append(Issue("other-dimension", reason, utterances=(utterance.id,)))
         else:
             kept.append((utterance, matrix))
     faults = find_outlier_utterances([matrix for _, matrix in kept])
-    problems += [Problem(kept[number][0].id, *fault) for number, fault in faults.items()]
+    problems += [fault.for_utterance(kept[number][0].id) for number, fault in faults.items()]
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
         if len(problems) == 1:
-            reason = problems[0].reason
+            reason = problems[0].message
             named = str(utterances[0].audio) in reason
-            message = reason if named else f"{corpus.path}: {problems[0].utterance_id!r}: {reason}"
+            message = reason if named else f"{corpus.path}: {problems[0].utterance!r}: {reason}"
             raise FeatureError(message, lost=problems)
-        why = f". The first: {problems[0].utterance_id!r}: {problems[0].reason}" if problems else ""
+        why = f". The first: {problems[0].utterance!r}: {problems[0].message}" if problems else ""
         raise FeatureError(
             f"{corpus.path}: none of the {len(utterances)} utterances has usable features{why}.", lost=problems
         )
@@ -175,7 +175,7 @@ def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path |
 
 def _batch_features(
     batch: Sequence[Utterance], constants: tuple[FeatureConfig, Augmentation | None, bool]
-) -> list[tuple[np.ndarray, Measured | None] | Fault]:
+) -> list[tuple[np.ndarray, Measured | None] | Issue]:
     return [attempt(_features, utterance, *constants) for utterance in batch]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 
 FARTHEST = 100.0
 """Factor on the usual distance; digital silence, the most extreme valid input, has about 10."""
@@ -12,7 +12,7 @@ _MIN_DISTANCE = 10.0
 _FEWEST = 5
 
 
-def find_outlier_utterances(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
+def find_outlier_utterances(matrices: Sequence[np.ndarray]) -> dict[int, Issue]:
     """Return faults with code "out-of-range", by number, of matrices (T_i, D), T_i at least 1, with extreme values.
 
     The center of a column is the median over utterances of their medians. Its usual distance is the median over
@@ -28,9 +28,9 @@ def find_outlier_utterances(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
     return {number: _fault(matrices[number], centres, limits) for number in suspects.tolist()}
 
 
-def _fault(matrix: np.ndarray, centres: np.ndarray, limits: np.ndarray) -> Fault:
+def _fault(matrix: np.ndarray, centres: np.ndarray, limits: np.ndarray) -> Issue:
     row, column = np.unravel_index(np.argmax(np.abs(matrix - centres) / limits), matrix.shape)
-    return Fault(
+    return Issue(
         "out-of-range",
         f"feature {column} of frame {row} is {matrix[row, column]:g}, far from other utterances, which are "
         f"within {limits[column]:g}",

@@ -57,7 +57,7 @@ def parse_htk(line: str) -> Entry | None:
     if line.startswith("[", position):
         output, position = read_htk_string(line, position + 1, stop="]")
         if not line.startswith("]", position):
-            raise ValueError(f"the output symbol [{output} is not closed; write [{output}]")
+            raise ValueError(f"the output symbol [{output} is not closed. Expected [{output}]")
         silent = output == ""
         position = _skip_space(line, position + 1)
     fields = []
@@ -67,7 +67,7 @@ def parse_htk(line: str) -> Entry | None:
         position = _skip_space(line, position)
     if fields and _is_number(fields[0]):
         if not 0.0 < float(fields[0]) <= 1.0:
-            raise ValueError(f"the probability {fields[0]!r} is not above 0 and at most 1")
+            raise ValueError(f"the probability is {fields[0]!r}. Expected a number above 0, at most 1")
         del fields[0]
         if fields and is_decimal(fields[0]):
             raise ValueError(f"the word {word!r} has two or more numbers before its phones. HTK has one probability")

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -94,28 +94,22 @@ class Lexicon:
         phones: set[str] = set()
         for word, variants in self.pronunciations.items():
             word = nfc(word)
-            _check_name(word, "word", self.source)
             spoken = (tuple(map(nfc, variant)) for variant in variants)
             checked[word] = tuple(dict.fromkeys((*checked.get(word, ()), *spoken)))
-            if not checked[word] or () in checked[word]:
-                raise LexiconError(f"{self.source}: the word {word!r} has no phones; give at least one.")
             if len(checked[word]) > MAX_VARIANTS:
                 raise LexiconError(
-                    f"{self.source}: the word {word!r} has {len(checked[word])} variants; {MAX_VARIANTS} are the most."
+                    f"{self.source}: the word {word!r} has {len(checked[word])} variants. Expected at most "
+                    f"{MAX_VARIANTS}."
                 )
-            for variant in checked[word]:
-                if len(variant) > MAX_PRONUNCIATION_LENGTH:
-                    raise LexiconError(
-                        f"{self.source}: the word {word!r} has {len(variant)} phones; {MAX_PRONUNCIATION_LENGTH} are "
-                        "the most in one pronunciation."
-                    )
-                for phone in set(variant) - phones:
-                    _check_name(phone, f"phone of the word {word!r}", self.source)
+            for variant in checked[word] or ((),):
+                fault = fault_in_entry(word, variant, phones)
+                if fault is not None:
+                    raise LexiconError(f"{self.source}: {fault}.")
                 phones.update(variant)
             if len(phones) > MAX_PHONES:
                 raise LexiconError(
-                    f"{self.source}: there are more than {MAX_PHONES} different phones; a line is a word and its "
-                    "phones, not a sentence."
+                    f"{self.source}: has more than {MAX_PHONES} different phones. Expected a word and its phones on a "
+                    "line, not a sentence."
                 )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
 
@@ -196,7 +190,16 @@ class Lexicon:
         return total.hexdigest()
 
 
-def _check_name(name: str, role: str, source: str) -> None:
-    fault = fault_in_word(name)
+def fault_in_entry(word: str, phones: Pronunciation, known: Collection[str] = ()) -> str | None:
+    """Return why a word or its pronunciation is invalid; None if valid. `known` are valid phones."""
+    fault = fault_in_word(word)
     if fault is not None:
-        raise LexiconError(f"{source}: {name!r} cannot be a {role}; it {fault}.")
+        return f"{word!r} cannot be a word; it {fault}"
+    if not phones:
+        return f"the word {word!r} has no phones; write them after the word, or remove it"
+    if len(phones) > MAX_PRONUNCIATION_LENGTH:
+        return f"the word {word!r} has {len(phones)} phones. Expected at most {MAX_PRONUNCIATION_LENGTH}"
+    for phone in phones:
+        if phone not in known and (fault := fault_in_word(phone)) is not None:
+            return f"{phone!r} cannot be a phone of the word {word!r}; it {fault}"
+    return None

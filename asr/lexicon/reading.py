@@ -1,15 +1,16 @@
 """Reading of pronunciation dictionaries, with detection of the format."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from asr.lexicon import formats
-from asr.lexicon.lexicon import Lexicon, Pronunciation, marks_stress, without_stress
+from asr.lexicon.lexicon import Lexicon, Pronunciation, fault_in_entry, marks_stress, without_stress
 from asr.lexicon.number_columns import NumberColumns
-from asr.util.errors import LexiconError, printable
+from asr.util.errors import Issue, LexiconError, printable, report, without_place
 from asr.util.text_lines import read_text_lines
 
 Format = Literal["auto", "kaldi", "cmu", "htk"]
@@ -55,60 +56,126 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     >>> read_lexicon("words.txt")["TWO"]
     (('T', 'UW'),)
     """
-    lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
-    other = other_format(lines)
+    lexicon = parse_lexicon(path, read_text_lines(path, LexiconError), format=format, strip_stress=strip_stress).lexicon
+    assert lexicon is not None
+    return lexicon
+
+
+class Entry(NamedTuple):
+    """Pronunciation in a line; `written` is the original, `phones` has stress digits removed if requested."""
+
+    line: int
+    word: str
+    phones: Pronunciation
+    written: Pronunciation
+
+
+@dataclass(frozen=True)
+class LexiconFile:
+    """Valid lines of a dictionary.
+
+    `lexicon` has their words, without silence; None without any. `damaged` are the words of the other lines.
+    """
+
+    path: Path
+    format: str
+    entries: tuple[Entry, ...] = ()
+    damaged: frozenset[str] = frozenset()
+    lexicon: Lexicon | None = None
+
+
+def parse_lexicon(
+    path: Path | str,
+    lines: Sequence[str],
+    *,
+    format: Format = "auto",
+    strip_stress: bool | None = None,
+    issues: list[Issue] | None = None,
+) -> LexiconFile:
+    """Parse the lines of a dictionary like `read_lexicon`; with `issues`, they are collected instead of raised.
+
+    Lines that already have one of the `issues` are skipped.
+    """
+    path = Path(path)
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    unreadable = {issue.line for issue in issues or () if issue.path == path}
+    damaged = {line.split()[0] for number, line in numbered if number in unreadable}
+    numbered = [(number, line) for number, line in numbered if number not in unreadable]
+    other = other_format(numbered)
     if other is not None:
-        raise LexiconError(f"{path}, line {other[0]}: {other[1]}.")
-    if format == "auto":
-        format = guess_format([line for _, line in lines])
-    columns = number_columns(format, [line for _, line in lines])
-    parse = line_parser(format, columns)
-    variants: dict[str, list[Pronunciation]] = {}
-    silent: list[str] = []
-    for number, line in lines:
-        try:
-            entry = parse(line)
-        except ValueError as problem:
-            raise LexiconError(f"{path}, line {number}: {problem}.") from problem
-        if entry is None:
-            continue
-        word, phones = entry
-        if not phones:
-            raise LexiconError(f"{path}, line {number}: the word {word!r} has no phones; write them after the word.")
-        if any(name.split() != [name] for name in (word, *phones)):
-            raise LexiconError(
-                f"{path}, line {number}: {line.strip()!r} has a name that is empty or holds white space."
-            )
-        if formats.MODEL_PAUSES.issuperset(phones):
-            silent.append(word)
-            continue
-        reserved = [phone for phone in phones if phone in formats.MODEL_PAUSES]
-        if reserved:
-            raise LexiconError(
-                f"{path}, line {number}: the word {word!r} has the phone {reserved[0]!r}, which is the model's own "
-                "silence; leave it out, or give the phone another name."
-            )
-        variants.setdefault(word, []).append(phones)
-    phones_used = {phone for spoken in variants.values() for variant in spoken for phone in variant}
-    if strips_stress(strip_stress, format, phones_used):
-        variants = {word: [_unstressed(variant) for variant in spoken] for word, spoken in variants.items()}
-        marked = sum(without_stress(phone) != phone for phone in phones_used)
+        report(Issue("malformed", other[1], path=path, line=other[0]), LexiconError, issues)
+        return LexiconFile(path, "csv", damaged=frozenset(damaged))
+    texts = [line for _, line in numbered]
+    known_format = guess_format(texts) if format == "auto" else format
+    columns = number_columns(known_format, texts)
+    parse = line_parser(known_format, columns)
+    entries: list[Entry] = []
+    phones: set[str] = set()
+    for number, line in numbered:
+        found = _parsed(parse, number, line, phones)
+        if isinstance(found, Issue):
+            report(replace(found, path=path, line=number), LexiconError, issues)
+            damaged.add(line.split()[0])
+        elif found is not None:
+            entries.append(found)
+            phones.update(found.phones)
+    stress = f"{path}: stress digits kept, as requested" if marks_stress(phones) else ""
+    if strips_stress(strip_stress, known_format, phones):
+        entries = [entry._replace(phones=tuple(map(without_stress, entry.phones))) for entry in entries]
+        marked = sum(without_stress(phone) != phone for phone in phones)
         removed = f"stress digits removed from {marked} vowels (--keep-stress, strip_stress=False, keeps them)"
         stress = f"{path}: {removed}" if marked else ""
-    else:
-        stress = f"{path}: stress digits kept, as was asked for" if marks_stress(phones_used) else ""
+    lexicon = None
+    if entries or not (damaged or unreadable):  # otherwise, the issues of all lines are reported
+        try:
+            lexicon = _lexicon_of(entries, path, stress, f"{path}: {columns.note}" if columns.note else "")
+        except LexiconError as problem:
+            if issues is None:
+                raise
+            report(Issue("malformed", without_place(problem, path), path=path), LexiconError, issues)
+    return LexiconFile(path, known_format, tuple(entries), frozenset(damaged), lexicon)
+
+
+def _parsed(
+    parse: Callable[[str], formats.Entry | None], number: int, line: str, known: Collection[str]
+) -> Entry | Issue | None:
+    """Parse a line; return None if it defines no word, and an issue without place if it is invalid."""
+    try:
+        entry = parse(line)
+    except ValueError as problem:
+        return Issue("malformed", str(problem))
+    if entry is None:
+        return None
+    word, phones = entry
+    fault = fault_in_entry(word, phones, known)
+    if fault is not None:
+        return Issue("malformed", fault)
+    reserved = [phone for phone in phones if phone in formats.MODEL_PAUSES]
+    if reserved and len(reserved) < len(phones):
+        message = (
+            f"the word {word!r} has the phone {reserved[0]!r}, which is reserved for the silence model; remove it, or "
+            "rename the phone"
+        )
+        return Issue("reserved-phone", message)
+    return Entry(number, word, phones, phones)
+
+
+def _lexicon_of(entries: Iterable[Entry], path: Path, stress: str, numbers: str) -> Lexicon:
+    """Return the words that are not silence."""
+    variants: dict[str, list[Pronunciation]] = {}
+    silent: dict[str, None] = {}
+    for entry in entries:
+        if formats.MODEL_PAUSES.issuperset(entry.phones):
+            silent[entry.word] = None
+        else:
+            variants.setdefault(entry.word, []).append(entry.phones)
     pronunciations = {word: tuple(phones) for word, phones in variants.items()}
-    numbers = f"{path}: {columns.note}" if columns.note else ""
-    return Lexicon(pronunciations, str(path), silent=tuple(dict.fromkeys(silent)), stress=stress, numbers=numbers)
+    return Lexicon(pronunciations, str(path), silent=tuple(silent), stress=stress, numbers=numbers)
 
 
 def strips_stress(wanted: bool | None, format: str, phones: Iterable[str]) -> bool:
     """Return whether stress digits are removed for this format and these phones; `wanted` overrides this."""
     return (format == "cmu" or marks_stress(phones)) if wanted is None else wanted
-
-
-def _unstressed(phones: Pronunciation) -> Pronunciation:
-    return tuple(without_stress(phone) for phone in phones)
 
 
 def number_columns(format: str, lines: Iterable[str]) -> NumberColumns:
@@ -126,7 +193,7 @@ def line_parser(format: str, columns: NumberColumns) -> Callable[[str], formats.
         return partial(formats.parse_cmu, columns=columns)
     if format == "htk":
         return formats.parse_htk
-    raise LexiconError(f"The lexicon format {format!r} is unknown; it must be auto, kaldi, cmu or htk.")
+    raise LexiconError(f"The lexicon format {format!r} is unknown. Expected auto, kaldi, cmu or htk.")
 
 
 MIN_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their fraction: words with a comma, such as 1,000, are rare
@@ -150,8 +217,8 @@ def _yaml(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
         return None
     number, line = entries[0]
     return number, (
-        f"{printable(line.strip(), 100)!r} looks like YAML, as do all lines; a lexicon has WORD PHONE PHONE ... on a "
-        "line: give the dictionary that the YAML file names"
+        f"{printable(line.strip(), 100)!r} and all other lines look like YAML. Expected WORD PHONE ... on a line; "
+        "use the dictionary that the YAML file names"
     )
 
 
@@ -164,8 +231,8 @@ def _tab_in_word(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
         unclear = [part for part in middle if not phones.issuperset(part.split()) and not _NUMBERS.fullmatch(part)]
         if unclear and len(last.split()) > 1:
             return number, (
-                f"there is a tab before {unclear[0]!r}, which is no phone of the other lines, and one before {last!r}; "
-                "a word ends at the first white space: write _ or - for that in a word"
+                f"has a tab before {unclear[0]!r}, which is not a phone of other lines, and one before {last!r}. The "
+                "word ends at the first white space; use _ or - within words"
             )
     return None
 
@@ -180,8 +247,8 @@ def _comma_separated(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | No
         return None
     number, line = fitting[0]
     return number, (
-        f"{printable(line.strip(), 100)!r} looks like CSV, as do nearly all lines; a lexicon has WORD PHONE PHONE ... "
-        "on a line, divided by white space: write spaces or tabs for the commas, and no heading or quotes"
+        f"{printable(line.strip(), 100)!r} and nearly all other lines look like CSV. Expected WORD PHONE PHONE ... on "
+        "a line; use spaces or tabs instead of commas, without a heading or quotes"
     )
 
 

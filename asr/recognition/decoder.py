@@ -22,7 +22,7 @@ from asr.recognition.rejection import rejected
 from asr.recognition.search import BATCH_FRAMES, search_lattice, search_path
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.recognition.speech_ratios import SpeechRatios, speech_ratios
-from asr.util.errors import DecodeError, Fault, FeatureError, attempt
+from asr.util.errors import DecodeError, FeatureError, Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.blas_threads import one_blas_thread
@@ -34,7 +34,7 @@ class Recognition:
 
     words: Mapping[str, list[Segment]]
     """Word segments by utterance id, times in frames; utterances without a surviving path are missing."""
-    failed: Mapping[str, Fault]  # faults of the utterances missing in `words`
+    failed: Mapping[str, Issue]  # faults of the utterances missing in `words`
     cpu_seconds: float  # processor time of front end, scoring and search over all workers
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
     """Lattices by utterance id, if requested; of all utterances except silent ones."""
@@ -139,20 +139,20 @@ def search_parts(
 
 def collected(
     batches: Sequence[FrameTable],
-    results: Iterable[tuple[list[Found | Fault], float]],
+    results: Iterable[tuple[list[Found | Issue], float]],
     cpu_seconds: float,
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
     """Combine the results of `recognize_batch`; `cpu_seconds` is added to the time."""
     words: dict[str, list[Segment]] = {}
-    failed: dict[str, Fault] = {}
+    failed: dict[str, Issue] = {}
     lattices: dict[str, Lattice] = {}
     ratios: dict[str, SpeechRatios] = {}
     rejected: set[str] = set()
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
         for name, one in zip(batch.ids, found, strict=True):
-            if isinstance(one, Fault):
+            if isinstance(one, Issue):
                 failed[name] = one
             else:
                 words[name] = one.words
@@ -167,7 +167,7 @@ def collected(
     return Recognition(words, failed, cpu_seconds, lattices, ratios, frozenset(rejected))
 
 
-def recognize_batch(batch: FrameTable, parts: SearchParts) -> tuple[list[Found | Fault], float]:
+def recognize_batch(batch: FrameTable, parts: SearchParts) -> tuple[list[Found | Issue], float]:
     """Return the result or fault of each utterance, and the processor time."""
     started = time.thread_time()
     results = [attempt(_recognize, batch.utterance(number), parts) for number in range(len(batch))]

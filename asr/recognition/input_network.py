@@ -37,7 +37,7 @@ from asr.recognition.decoder import (
 from asr.recognition.search import BATCH_FRAMES, search_path
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.util.config_base import Settings
-from asr.util.errors import ConfigError, Fault
+from asr.util.errors import ConfigError, Issue
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.affine_transform import AffineTransform, fit_input_map, identity_map
 from discriminants.parallel.threads import in_threads
@@ -250,7 +250,7 @@ def _read_batch(
 
 def _recognize_mapped(
     item: tuple[FrameTable, AffineTransform], parts: SearchParts
-) -> tuple[list[Found | Fault], float]:
+) -> tuple[list[Found | Issue], float]:
     """Recognize a batch with its speaker's transform; return results or faults, and the time."""
     batch, frame_map = item
     return recognize_batch(batch, parts._replace(hmm=_through(parts.hmm, frame_map)))

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from asr.corpus.data_directory import Problem
-from asr.util.errors import AsrError, printable
+from asr.util.errors import AsrError, Issue, by_utterance, printable
 from asr.util.files import atomic_write
 
 FAILED = "failed.tsv"
@@ -18,7 +17,7 @@ class Outcome:
     """Utterances done and left out; `rtf` is in CPU seconds per second of audio."""
 
     n_done: int
-    failures: list[Problem]
+    failures: list[Issue]
     rtf: float = 0.0
 
     @property
@@ -28,7 +27,7 @@ class Outcome:
 
 
 @contextmanager
-def accounted(listed: Sequence[str], known: Sequence[Problem], directory: Path) -> Iterator[None]:
+def accounted(listed: Sequence[str], known: Sequence[Issue], directory: Path) -> Iterator[None]:
     """Write `directory/failed.tsv` if an error inside the block means that no utterance is left.
 
     `known` are earlier failures among `listed`.
@@ -37,12 +36,12 @@ def accounted(listed: Sequence[str], known: Sequence[Problem], directory: Path) 
         yield
     except AsrError as error:
         if error.lost:
-            failures = {one.utterance_id: one for one in (*known, *(Problem(*one) for one in error.lost))}
+            failures = {one.utterance: one for one in (*known, *error.lost)}
             account(listed, (), list(failures.values()), directory)
         raise
 
 
-def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Problem], directory: Path) -> None:
+def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Issue], directory: Path) -> None:
     """Check that done and failed utterances are exactly those listed, and write `directory/failed.tsv`.
 
     Each line has an utterance, a reason code and a sentence, separated by tabs, after a line of column names.
@@ -52,12 +51,12 @@ def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Probl
     RuntimeError
         If an utterance is in neither or in both, which is a bug.
     """
-    reached = sorted([*done, *(problem.utterance_id for problem in failures)])
+    reached = sorted([*done, *(problem.utterance for problem in failures)])
     if reached != sorted(listed):
         odd = sorted(set(listed).symmetric_difference(reached)) or [
             name for name, following in pairwise(reached) if name == following
         ]
         raise RuntimeError(f"{directory}: {len(odd)} utterances are not accounted for once, {odd[0]!r} for one")
-    rows = ["\t".join((printable(problem.utterance_id), problem.code, problem.reason)) for problem in sorted(failures)]
+    rows = ["\t".join((printable(one.utterance), one.code, one.message)) for one in by_utterance(failures)]
     with atomic_write(directory / FAILED) as temporary:
         temporary.write_text("".join(f"{row}\n" for row in ("utterance\tcode\treason", *rows)), encoding="utf-8")

@@ -16,8 +16,8 @@ from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.acoustic.vtln import why_no_warps
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
-from asr.util.config_base import SettingFault, Settings, faults, faults_in_value, refuse
-from asr.util.errors import ConfigError
+from asr.util.config_base import CONFLICT, Settings, faults, faults_in_value, refuse
+from asr.util.errors import ConfigError, Issue
 from asr.util.text_lines import read_text
 
 MAX_FILE = 1 << 16  # bytes; a file with every setting has about 3000
@@ -208,14 +208,14 @@ class SettingsError(ConfigError):
 
     Attributes
     ----------
-    faults : tuple of SettingFault
+    faults : tuple of Issue
         All faults found together.
     sound : TrainingConfig or None
         Settings with defaults for the faulty ones; None if they cannot be checked.
     """
 
-    def __init__(self, named: str, found: Sequence[SettingFault], sound: TrainingConfig | None) -> None:
-        super().__init__(named + "; ".join(fault.phrase for fault in found))
+    def __init__(self, named: str, found: Sequence[Issue], sound: TrainingConfig | None) -> None:
+        super().__init__(named + "; ".join(issue.message for issue in found))
         self.faults, self.sound = tuple(found), sound
 
 
@@ -259,7 +259,7 @@ def load_config(
     named = f"{source}: " if isinstance(source, Path) else ""
     # Python tables are not searched because they may contain themselves.
     unwritable = faults_in_value(values, finite=False) if isinstance(source, Path) else ()
-    found = [SettingFault(name, f"{name}: {fault}") for name, fault in unwritable]
+    found = [Issue("settings", f"{name}: {fault}", setting=name) for name, fault in unwritable]
     try:
         _resolve_rates(values, corpus_rate, auto_by_default)
     except ConfigError as error:
@@ -278,7 +278,7 @@ def sets_nothing(path: Path) -> bool:
     return not _read_toml(path)
 
 
-def _sound(values: dict[str, Any], found: list[SettingFault]) -> TrainingConfig | None:
+def _sound(values: dict[str, Any], found: list[Issue]) -> TrainingConfig | None:
     """Return the settings with defaults for the faulty ones; None if the faults do not end.
 
     Faulty values are removed and the rest is checked again, which also finds conflicts between valid settings. New
@@ -295,7 +295,7 @@ def _sound(values: dict[str, Any], found: list[SettingFault]) -> TrainingConfig 
             found += [
                 fault
                 for fault in new
-                if fault not in found and not (fault.of_several and fault.name.partition(".")[0] in at_fault)
+                if fault not in found and not (fault.code == CONFLICT and fault.setting.partition(".")[0] in at_fault)
             ]
             _leave_out(values, new, at_fault)
             continue
@@ -306,22 +306,22 @@ def _sound(values: dict[str, Any], found: list[SettingFault]) -> TrainingConfig 
     return None
 
 
-def _once(found: Iterable[SettingFault]) -> list[SettingFault]:
+def _once(found: Iterable[Issue]) -> list[Issue]:
     """Remove duplicate faults shared by both front ends."""
     found = list(found)
-    names = {fault.name for fault in found}
-    return [fault for fault in found if fault.name.removeprefix("hybrid_") not in names - {fault.name}]
+    names = {fault.setting for fault in found}
+    return [fault for fault in found if fault.setting.removeprefix("hybrid_") not in names - {fault.setting}]
 
 
-def _leave_out(values: dict[str, Any], found: Iterable[SettingFault], at_fault: set[str]) -> None:
+def _leave_out(values: dict[str, Any], found: Iterable[Issue], at_fault: set[str]) -> None:
     """Remove faulty settings, or their whole table if removing the setting was not enough last time."""
     before = set(at_fault)
     for fault in found:
-        table, _, rest = fault.name.partition(".")
+        table, _, rest = fault.setting.partition(".")
         key = rest.partition(".")[0]
         of_table = values.get(table)
         # Parameters belong to the classifier named in the same table.
-        if isinstance(of_table, dict) and key and table not in before and fault.name != "hybrid.classifier":
+        if isinstance(of_table, dict) and key and table not in before and fault.setting != "hybrid.classifier":
             values[table] = {name: value for name, value in of_table.items() if name != key}
         else:
             values.pop(table, None)
@@ -369,10 +369,10 @@ def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Raise ConfigError unless both front ends can share one table of static features."""
     different = _different_static(first, second)
     if different is not None:
-        raise ConfigError(different.phrase)
+        raise ConfigError(different.message)
 
 
-def _different_static(first: FeatureConfig, second: FeatureConfig) -> SettingFault | None:
+def _different_static(first: FeatureConfig, second: FeatureConfig) -> Issue | None:
     later = {
         "delta_window", "delta_order", "normalize", "speaker_prior", "speaker_statistics", "context", "lda_dimension",
         "append_static",
@@ -382,8 +382,8 @@ def _different_static(first: FeatureConfig, second: FeatureConfig) -> SettingFau
     )
     if not differing:
         return None
-    return SettingFault(
-        f"hybrid_features.{differing[0]}",
+    return Issue(
+        CONFLICT,
         f"features and hybrid_features differ in {', '.join(differing)}; static features are computed only once",
-        of_several=True,
+        setting=f"hybrid_features.{differing[0]}",
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asr.alignment.transcript_graph import transcript_graph
-from asr.corpus.data_directory import DataDirectory, Problem
+from asr.corpus.data_directory import DataDirectory
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
@@ -17,7 +17,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.vocabulary import other_case
-from asr.util.errors import ConfigError, CorpusError, RunError
+from asr.util.errors import ConfigError, CorpusError, Issue, RunError
 from discriminants.parallel.workers import Workers
 
 _LEFT_OUT = "left-out.json"
@@ -111,33 +111,33 @@ def _joined_corpora(corpora: Sequence[DataDirectory | None]) -> DataDirectory | 
     return DataDirectory(found[0].path, tuple(utterances[name] for name in sorted(utterances)))
 
 
-def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Problem]]:
+def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Issue]]:
     """Return the utterances with known words only, and the reasons for leaving out the others."""
     problems = list(corpus.problems)
     kept = []
     for utterance in corpus.utterances:
         missing = sorted({word for word in utterance.words or () if word not in lexicon.pronunciations})
         if not utterance.words:
-            problems.append(Problem(utterance.id, "no-transcript", "it has no transcript"))
+            problems.append(Issue("no-transcript", "it has no transcript", utterances=(utterance.id,)))
         elif missing:
             hint = other_case(missing, lexicon)
             reason = f"the lexicon has no pronunciation for {' '.join(missing)}{hint and '; '}{hint}"
-            problems.append(Problem(utterance.id, "unknown-word", reason))
+            problems.append(Issue("unknown-word", reason, utterances=(utterance.id,)))
         else:
             kept.append(utterance.id)
     require_some(corpus.path, kept, problems)
     return corpus.subset(kept), problems
 
 
-def require_some(path: Path, usable: Sequence[object], problems: Sequence[Problem]) -> None:
+def require_some(path: Path, usable: Sequence[object], problems: Sequence[Issue]) -> None:
     """Raise CorpusError with the first reason if nothing is usable."""
     if usable:
         return
     if not problems:
         raise CorpusError(f"{path}: has no utterances")
     raise CorpusError(
-        f"{path}: none of its {len(problems)} utterances can be used; the first: {problems[0].utterance_id}: "
-        f"{problems[0].reason}",
+        f"{path}: none of its {len(problems)} utterances can be used; the first: {problems[0].utterance}: "
+        f"{problems[0].message}",
         lost=problems,
     )
 
@@ -160,18 +160,20 @@ def build_static(
     if not silent_too:
         spoken = {utterance.id for utterance in corpus.utterances if utterance.words and utterance.audio is not None}
         silent = silent_utterances(table, config) & spoken
-        problems += [Problem(name, "silent", SILENT_WORDS) for name in sorted(silent)]
+        problems += [Issue("silent", SILENT_WORDS, utterances=(name,)) for name in sorted(silent)]
         table = table.subset([name for name in table.ids if name not in silent]) if silent else table
     table.save(directory)
-    (directory / _LEFT_OUT).write_text(json.dumps(problems), encoding="utf-8")
+    (directory / _LEFT_OUT).write_text(
+        json.dumps([(one.utterance, one.code, one.message) for one in problems]), encoding="utf-8"
+    )
 
 
-def left_out(directory: Path) -> list[Problem]:
+def left_out(directory: Path) -> list[Issue]:
     """Return the utterances that `build_static` could not use, also from an earlier process."""
     path = directory / _LEFT_OUT
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
-        return [Problem(name, code, reason) for name, code, reason in written]
+        return [Issue(code, reason, utterances=(name,)) for name, code, reason in written]
     except (OSError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
 

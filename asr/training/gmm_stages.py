@@ -31,7 +31,7 @@ from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 from asr.util.files import write_array
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -81,7 +81,7 @@ class AlignedGmms:
 
     models: Mapping[int, TrainedSystem]
     states: np.ndarray
-    failed: Mapping[str, Fault]
+    failed: Mapping[str, Issue]
 
     @property
     def largest(self) -> TrainedSystem:
@@ -240,7 +240,8 @@ def train_gmm_stage(
             log.warning("%s: %s", name, complaint)
     (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
     write_array(directory / "states.npy", aligned.states)
-    (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
+    failed = {name: (one.code, one.message) for name, one in aligned.failed.items()}
+    (directory / "failed.json").write_text(json.dumps(failed, sort_keys=True), encoding="utf-8")
     (directory / "training.json").write_text(json.dumps(record))
 
 
@@ -249,7 +250,7 @@ def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], 
     directory = context.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
-    failed = {name: Fault(*fault) for name, fault in written.items()}
+    failed = {name: Issue(*fault) for name, fault in written.items()}
     taken = context.run.stage_time(name).parts
     models = {
         int(n): TrainedSystem(

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from asr.corpus.data_directory import Problem
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.runs.progress import counted
 from asr.training.config import (
@@ -20,11 +19,12 @@ from asr.training.config import (
     sets_nothing,
 )
 from asr.util.counted_text import count
-from asr.util.errors import AsrError, ConfigError, CorpusError, Fault, LexiconError, printable
-from asr.validation import Finding, Report, validate
-from asr.validation.directory import read_directory_past_faults
-from asr.validation.findings import lines_by_kind, stopping, warning, without_place
-from asr.validation.settings import check_classifier, setting_place
+from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, LexiconError, printable, without_place
+from asr.util.toml_lines import setting_place
+from asr.validation import Report, validate
+from asr.validation.directory import collect_lists
+from asr.validation.findings import lines_by_kind, of_settings, stopping, warning
+from asr.validation.settings import check_classifier
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def check_inputs(
 
     def corpus_rate() -> int | None:
         nonlocal chosen
-        chosen = rate_of_corpus(read_directory_past_faults(data, root).usable.values(), workers=workers)
+        chosen = rate_of_corpus(collect_lists(data, root)[0].usable.values(), workers=workers)
         return None if chosen is None else chosen.rate
 
     settings, findings, at_fault = _read_settings(config, file, corpus_rate)
@@ -104,7 +104,7 @@ def _read_settings(
     config: TrainingConfig | Path | Mapping[str, Any] | None,
     file: Path | None,
     corpus_rate: Callable[[], int | None] | None,
-) -> tuple[TrainingConfig | None, list[Finding], set[str]]:
+) -> tuple[TrainingConfig | None, list[Issue], set[str]]:
     """Return the settings with defaults for the faulty ones, the findings, and the faulty tables.
 
     The settings are missing (None) if they cannot be read or checked.
@@ -115,8 +115,8 @@ def _read_settings(
             return config, [], set()
         settings = load_config(config, corpus_rate=corpus_rate)
     except SettingsError as error:
-        findings = [stopping("settings", *setting_place(file, fault.name), fault.phrase) for fault in error.faults]
-        return error.sound, findings, {fault.name.partition(".")[0] for fault in error.faults}
+        findings = [stopping("settings", *setting_place(file, one.setting), one.message) for one in error.faults]
+        return error.sound, findings, {one.setting.partition(".")[0] for one in error.faults}
     except ConfigError as error:
         place, line = setting_place(file, "")
         message = str(error) if file is None else without_place(error, file)
@@ -131,7 +131,7 @@ def _read_settings(
     return settings, [], set()
 
 
-def _line(finding: Finding) -> int:
+def _line(finding: Issue) -> int:
     return finding.line or 0
 
 
@@ -155,7 +155,7 @@ def log_findings(report: Report, *, of_lists: bool = False) -> None:
     """
     stops = report.stopping
     if len(stops) > _TOLD:
-        for line in lines_by_kind(sorted(stops, key=lambda finding: finding.of_settings)):
+        for line in lines_by_kind(sorted(stops, key=of_settings)):
             log.error("%s", line)
     lost = [finding for finding in report.errors if not finding.stops]
     if lost:
@@ -179,13 +179,13 @@ def log_findings(report: Report, *, of_lists: bool = False) -> None:
         raise _error(stops)
 
 
-def codes_line(alike: Iterable[Finding | Fault | Problem]) -> str:
+def codes_line(alike: Iterable[Issue]) -> str:
     """Count the findings by code, the most frequent first: `2 too-short, 1 unknown-word`."""
     found = Counter(one.code for one in alike)
     return ", ".join(f"{n:,} {code}" for code, n in found.most_common())
 
 
-def _log_first(findings: Sequence[Finding]) -> None:
+def _log_first(findings: Sequence[Issue]) -> None:
     by_code = defaultdict(list)
     for finding in findings:
         by_code[finding.code].append(finding)
@@ -197,11 +197,11 @@ def _log_first(findings: Sequence[Finding]) -> None:
             log.warning("  and %s more of %s", f"{len(group) - _SHOWN:,}", group[0].code)
 
 
-def _error(stops: Sequence[Finding]) -> AsrError:
+def _error(stops: Sequence[Issue]) -> AsrError:
     """Return one error with every reason, or with the first if there are many (all are logged)."""
     first = stops[0]
     kind: type[AsrError] = CorpusError
-    if first.of_settings:
+    if of_settings(first):
         kind = ConfigError
     elif first.code in ("not-a-lexicon", "reserved-phone", "silence-entry"):
         kind = LexiconError

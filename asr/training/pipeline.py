@@ -15,7 +15,7 @@ from asr.acoustic.fit_progress import duration
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import HeldOutErrors, Provenance
-from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
+from asr.corpus.data_directory import LISTS, DataDirectory, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.features.level import utterance_levels
@@ -42,9 +42,8 @@ from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.folds import folds
 from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_out, tune
 from asr.util.counted_text import count
-from asr.util.errors import printable
+from asr.util.errors import Issue, printable
 from asr.util.files import atomic_write
-from asr.validation.directory import LISTS
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
@@ -65,7 +64,7 @@ class _Inputs:
     report: Report  # report of the validation
     listed: Sequence[str]  # all utterances of the data directory
     corpus: DataDirectory  # the usable utterances
-    problems: list[Problem]  # reasons for leaving out the others
+    problems: list[Issue]  # reasons for leaving out the others
     source: Literal["audio", "archive"]
     resumed: bool  # whether an earlier start has computed the features
 
@@ -128,7 +127,9 @@ def train(
             _finish_mixtures(context, dataset, mixtures, models)
         else:
             _train_hybrid(context, dataset, mixtures, models)
-    problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
+    problems += [
+        Issue(one.code, f"not aligned: {one.message}", utterances=(name,)) for name, one in mixtures.failed.items()
+    ]
     account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(dataset.static) - len(mixtures.failed), problems)
 
@@ -202,11 +203,11 @@ def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
     )
 
 
-def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Dataset, list[Problem]]:
+def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Dataset, list[Issue]]:
     """Stage "features": return the data set and all utterances left out so far."""
     work_dir, config, corpus = context.run.directory, inputs.config, inputs.corpus
     if not inputs.resumed:  # lists the unusable utterances before the features exist
-        known = [Problem(name, *fault) for name, fault in inputs.report.left_out.items()]
+        known = list(inputs.report.left_out.values())
         account(inputs.listed, [name for name in inputs.listed if name not in inputs.report.left_out], known, work_dir)
 
     def build_features(directory: Path) -> None:

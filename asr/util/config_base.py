@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from reprlib import Repr
-from typing import Any, ClassVar, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from asr.util.errors import Issue
 
 DEEPEST = 20
 """Maximum depth of nested tables and lists."""
@@ -128,19 +130,12 @@ def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
     return values
 
 
-class SettingFault(NamedTuple):
-    """A fault of a setting: its full `name`, and a phrase that includes it.
-
-    `of_several` marks conflicts between valid settings.
-    """
-
-    name: str
-    phrase: str
-    of_several: bool = False
+CONFLICT = "settings-conflict"
+"""Code of a conflict between valid settings; other issues of settings have "settings"."""
 
 
-def faults(error: ValidationError, table: type[Settings] | None = None) -> list[SettingFault]:
-    """Return all faults found by pydantic.
+def faults(error: ValidationError, table: type[Settings] | None = None) -> list[Issue]:
+    """Return all issues found by pydantic, each with its setting.
 
     With `table`, unknown names come with similar valid ones.
     """
@@ -152,12 +147,13 @@ def faults(error: ValidationError, table: type[Settings] | None = None) -> list[
         if problem["type"] == _DISAGREEMENT:
             told_by = ".".join(parts[: len(parts) - problem["ctx"]["depth"]])
             phrase = ": ".join(filter(None, (told_by, problem["ctx"]["reason"])))
-            disagreements.append(SettingFault(".".join(parts), phrase, of_several=True))
+            disagreements.append(Issue(CONFLICT, phrase, setting=".".join(parts)))
         else:
             problems.setdefault(".".join(parts), []).append(problem)
     # If a word is allowed instead of a list, only faults of the list are relevant.
     texts = {name: of for name, of in problems.items() if not any(other.startswith(f"{name}.") for other in problems)}
-    return [SettingFault(name or "settings", _phrase(name, of, table)) for name, of in texts.items()] + disagreements
+    invalid = [Issue("settings", _phrase(name, of, table), setting=name or "settings") for name, of in texts.items()]
+    return invalid + disagreements
 
 
 _KINDS_TRIED = ("function-", "tuple[", "literal[", "constrained-")

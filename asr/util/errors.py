@@ -1,11 +1,13 @@
-"""Errors for users, and the rule for which of them skip an utterance instead of stopping the command.
+"""Errors and issues for users, and the rule for which of them skip an utterance instead of stopping the command.
 
 Each message has file, line and value, and the expected value. Quoted content is made printable here: control characters
 are escaped, and long text is shortened in the middle.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, ParamSpec, TypeVar
 
 from asr.util.memory_errors import out_of_memory
 
@@ -51,19 +53,91 @@ def _shown(character: str) -> str:
     return " " if character in "\n\r" else character.encode("unicode_escape").decode("ascii")
 
 
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A problem of the input: code, message, and the place if it is known.
+
+    Attributes
+    ----------
+    code : str
+        Short name of the cause for programs, such as the one in `failed.tsv`.
+    message : str
+        Printable sentence without the place.
+    severity : {"error", "warning"}
+        "error": the input cannot be used; "warning": it can be used, but is probably unintended.
+    path : path, optional
+        File with the problem.
+    line : int, optional
+        Line of the file, from 1; None for the whole file.
+    utterances : tuple of str
+        Utterances that cannot be used because of it, sorted.
+    setting : str
+        Full name of the setting with the problem, such as "gmm.mixtures"; empty for other issues.
+    stops : bool
+        Whether it prevents training.
+    """
+
+    code: str
+    message: str
+    severity: Severity = "error"
+    path: Path | None = None
+    line: int | None = None
+    utterances: tuple[str, ...] = ()
+    setting: str = ""
+    stops: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", sentence(self.message))
+
+    @property
+    def utterance(self) -> str:
+        """The first utterance; empty without any."""
+        return self.utterances[0] if self.utterances else ""
+
+    @property
+    def place(self) -> str:
+        """Place as `DIR/wav.scp:17`; empty without a file."""
+        name = "" if self.path is None else printable(str(self.path))
+        return name if self.line is None else f"{name}:{self.line}"
+
+    @property
+    def remedy(self) -> str:
+        """Text after the last semicolon of the message, or ""."""
+        return self.message.rpartition("; ")[2] if "; " in self.message else ""
+
+    @property
+    def fact(self) -> str:
+        """Message without the remedy."""
+        return self.message.removesuffix(f"; {self.remedy}")
+
+    def for_utterance(self, name: str) -> "Issue":
+        """Return the issue as one of the utterance `name`."""
+        return replace(self, utterances=(name,))
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else f"{self.place}: {self.severity}: "
+        return f"{place}{self.message} [{self.code}]"
+
+
+def by_utterance(issues: Iterable[Issue]) -> list[Issue]:
+    """Sort issues by utterance, code and message."""
+    return sorted(issues, key=lambda issue: (issue.utterances, issue.code, issue.message))
+
+
 class AsrError(Exception):
     """Base of all errors raised on purpose; the command line prints the message and exits with status 1.
 
     `code` is a short name of the cause for programs, and the reason code in `failed.tsv`. If no utterance is left,
-    `lost` has all of them, each with code and reason.
+    `lost` has all of them, as issues.
     """
 
     code: str = "error"
-    lost: Sequence[tuple[str, str, str]] = ()
+    lost: Sequence[Issue] = ()
 
-    def __init__(
-        self, message: str = "", *, code: str | None = None, lost: Sequence[tuple[str, str, str]] = ()
-    ) -> None:
+    def __init__(self, message: str = "", *, code: str | None = None, lost: Sequence[Issue] = ()) -> None:
         super().__init__(sentence(message))
         if code is not None:
             self.code = code
@@ -150,31 +224,25 @@ class AudioWarning(UserWarning):
     """Unusual audio was recognized; the words are probably wrong."""
 
 
-class _Fault(NamedTuple):
-    code: str
-    reason: str
+def report(issue: Issue, error: type[AsrError], issues: list[Issue] | None) -> None:
+    """Add an issue of an input that cannot be read to `issues`, or raise it as `error` if `issues` is None."""
+    if issues is None:
+        raise error(f"{issue.place}: {issue.message}", code=issue.code)
+    issues.append(replace(issue, stops=True))
 
 
-class Fault(_Fault):
-    """Reason why an utterance is unusable: a short code for programs, and a printable sentence."""
-
-    __slots__ = ()
-
-    def __new__(cls, code: str, reason: str) -> "Fault":
-        """Create it like any named tuple."""
-        return super().__new__(cls, code, sentence(reason))
-
-    def __str__(self) -> str:
-        return f"{self.reason} [{self.code}]"
+def without_place(error: Exception, path: Path | str) -> str:
+    """Return the message of an error without the file at its beginning."""
+    return str(error).removeprefix(f"{path}: ").removeprefix(f"{path} ")
 
 
 def attempt(
     function: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
-) -> Result | Fault:
-    """Return the result of `function` for one utterance, or the utterance's fault.
+) -> Result | Issue:
+    """Return the result of `function` for one utterance, or the utterance's issue.
 
     This is the only place where an error skips an utterance. Only errors of corpus, features, lexicon, alignment and
-    search are faults of the utterance. All others (memory, interrupts, a full disk, bugs) stop the command, which can
+    search are issues of the utterance. All others (memory, interrupts, a full disk, bugs) stop the command, which can
     be resumed; skipping an utterance for these would silently change the result.
     """
     try:
@@ -182,4 +250,4 @@ def attempt(
     except (CorpusError, FeatureError, LexiconError, AlignmentError, DecodeError) as error:
         if out_of_memory(error) is not None:
             raise
-        return Fault(error.code, str(error))
+        return Issue(error.code, str(error))

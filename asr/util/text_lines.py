@@ -8,9 +8,11 @@ import logging
 import re
 import stat
 import zlib
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from asr.util.errors import AsrError, printable
+from asr.util.errors import AsrError, Issue, printable, without_place
 from asr.util.file_kinds import fault_in_kind, is_binary
 from asr.util.unicode_text import nfc
 
@@ -29,25 +31,35 @@ _MAX_MEMBERS = 100_000
 _ZEROS = re.compile(rb"\0*")
 
 
-def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
+def read_text_lines(path: Path | str, error: type[AsrError], issues: list[Issue] | None = None) -> list[str]:
     """Read the lines of a UTF-8 file without line ends (gzip detected by content, byte-order mark removed, NFC).
 
     Only line feeds end a line, so line numbers agree with editors; callers remove carriage returns by splitting at
-    white space.
+    white space. With `issues`, they are collected: a line with an issue is returned without its invalid bytes, and an
+    unreadable file has no lines.
 
     Raises
     ------
     error
-        If the file is unreadable or not regular (a folder, a pipe), is damaged gzip, too large, binary (see
-        `asr.util.file_kinds`), not UTF-8, or has a zero byte or a line that is too long (with the line number).
+        Without `issues`: if the file is unreadable or not regular (a folder, a pipe), is damaged gzip, too large,
+        binary (see `asr.util.file_kinds`), not UTF-8, or has a zero byte or a line that is too long (with the line
+        number).
     """
-    lines = read_text(path, error).split("\n")
+    lines = read_text(path, error, issues=issues).split("\n")
     if lines[-1] == "":
         lines.pop()
     if max(map(len, lines), default=0) > MAX_LINE_LENGTH:
-        number = next(number for number, line in enumerate(lines, 1) if len(line) > MAX_LINE_LENGTH)
-        raise error(f"{path}, line {number}: {len(lines[number - 1])} characters. Expected at most {MAX_LINE_LENGTH}.")
+        for number, line in enumerate(lines, 1):
+            if len(line) > MAX_LINE_LENGTH:
+                reason = f"{len(line)} characters. Expected at most {MAX_LINE_LENGTH}"
+                _report(Issue("unreadable", reason, path=Path(path), line=number), error, issues)
     return lines
+
+
+def _report(issue: Issue, error: type[AsrError], issues: list[Issue] | None) -> None:
+    if issues is None:
+        raise error(f"{issue.path}, line {issue.line}: {issue.message}")
+    issues.append(replace(issue, stops=True))
 
 
 def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> bytes:
@@ -63,32 +75,68 @@ def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> byte
         raise error(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from problem
 
 
-def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEXT, log_changes: bool = True) -> str:
+def read_text(
+    path: Path | str,
+    error: type[AsrError],
+    *,
+    largest: int = MAX_TEXT,
+    issues: list[Issue] | None = None,
+    log_changes: bool = True,
+) -> str:
     """Read the text of a file of at most `largest` bytes, like `read_text_lines`.
 
     `log_changes` is false for callers that report the normalization of the text themselves.
     """
+    try:
+        content = _content(path, error, largest)
+    except error as problem:
+        if issues is None:
+            raise
+        issues.append(Issue("unreadable", without_place(problem, path), path=Path(path), stops=True))
+        return ""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode(errors="replace")
+        for number, value in _undecodable(content):
+            reason = (
+                f"the byte 0x{value:02x} is not UTF-8 text. Convert the file first (for example: iconv -f latin1 -t "
+                "utf-8)"
+            )
+            _report(Issue("not-utf8", reason, path=Path(path), line=number), error, issues)
+    text = text.lstrip("\ufeff")  # a program may add a second mark
+    if "\0" in text:
+        for number, line in enumerate(text.split("\n"), 1):
+            if "\0" in line:
+                reason = "contains a null byte. Expected a text file"
+                _report(Issue("zero-byte", reason, path=Path(path), line=number), error, issues)
+        text = text.replace("\0", "")
+    return _normalized(path, text) if log_changes else nfc(text)
+
+
+def _content(path: Path | str, error: type[AsrError], largest: int) -> bytes:
+    """Read the uncompressed content of a text file; raise `error` for a binary file."""
     content = read_bytes(path, error, largest=largest)
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content, error, largest)
     fault = fault_in_kind(content)
     if fault is not None:
         raise error(f"{path} {fault}.")
-    try:
-        text = content.decode().lstrip("\ufeff")  # a program may add a second mark
-    except UnicodeDecodeError as problem:
-        if is_binary(content):
+    if is_binary(content):
+        try:
+            content.decode()
+        except UnicodeDecodeError as problem:
             raise error(f"{path} is a binary file. Expected UTF-8 text.") from problem
-        line = problem.object.count(b"\n", 0, problem.start) + 1
-        value = problem.object[problem.start]
-        raise error(
-            f"{path}, line {line}: the byte 0x{value:02x} is not UTF-8 text. Convert the file first (for example: "
-            "iconv -f latin1 -t utf-8)."
-        ) from problem
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise error(f"{path}, line {line}: contains a null byte. Expected a text file.")
-    return _normalized(path, text) if log_changes else nfc(text)
+    return content
+
+
+def _undecodable(content: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the number and the first invalid byte of each line that is not UTF-8."""
+    for number, line in enumerate(content.split(b"\n"), 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as problem:
+            yield number, line[problem.start]
 
 
 def _normalized(path: Path | str, text: str) -> str:

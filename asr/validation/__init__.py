@@ -1,7 +1,7 @@
 """Checks of a corpus before training."""
 
-from asr.validation.findings import Finding
+from asr.util.errors import Issue
 from asr.validation.report import Report, Summary
 from asr.validation.validate import validate
 
-__all__ = ["Finding", "Report", "Summary", "validate"]
+__all__ = ["Issue", "Report", "Summary", "validate"]

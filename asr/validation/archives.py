@@ -1,17 +1,12 @@
 """Checks of feature archives: missing matrices, and inconsistent sizes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from asr.corpus.data_directory import Utterance
+from asr.corpus.data_directory import DataLists, Utterance
 from asr.corpus.feature_file import read_features
-from asr.util.errors import Fault, attempt
-from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing
-from discriminants.parallel.threads import in_threads
-from discriminants.parallel.workers import Workers
-
-_BATCH = 32  # utterances per task of a worker
+from asr.util.errors import Issue
+from asr.validation.findings import costing
 
 
 @dataclass(frozen=True)
@@ -22,37 +17,19 @@ class Matrix:
     n_columns: int
 
 
-def read_sizes(
-    utterances: Sequence[Utterance], *, workers: Workers, progress: Callable[[int], None] | None = None
-) -> list[Matrix | Fault]:
-    """Read the size of each utterance's matrix, in order, or a fault."""
-    batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
-    results: list[Matrix | Fault] = []
-    for batch in in_threads(workers).map(_size_batch, batches):
-        results += batch
-        if progress is not None:
-            progress(len(results))
-    return results
-
-
-def _size_batch(batch: Sequence[Utterance]) -> list[Matrix | Fault]:
-    return [attempt(_size, utterance) for utterance in batch]
-
-
-def _size(utterance: Utterance) -> Matrix:
+def read_size(utterance: Utterance) -> Matrix:
+    """Return the size of an utterance's matrix; CorpusError if it cannot be read."""
     return Matrix(*read_features(utterance.source, utterance.offset).shape)
 
 
-def check_archives(directory: Directory, sizes: Mapping[str, Matrix | Fault]) -> Iterator[Finding]:
+def check_archives(directory: DataLists, sizes: Mapping[str, Matrix | Issue]) -> Iterator[Issue]:
     """Report entries of feats.scp without a matrix, or with another number of columns than the first."""
     first: tuple[str, int] | None = None
     for name, size in sizes.items():  # by id, as training reads them
-        if isinstance(size, Fault):
-            yield costing(size.code, *directory.place(name), size.reason, [name])
+        if isinstance(size, Issue):
+            yield costing(size.code, *directory.place(name), size.message, [name])
         elif first is None:
             first = name, size.n_columns
         elif size.n_columns != first[1]:
-            message = (
-                f"'{name}' has {size.n_columns} features a frame, but '{first[0]}' has {first[1]}; make them alike"
-            )
+            message = f"'{name}' has {size.n_columns} features per frame, but '{first[0]}' has {first[1]}"
             yield costing("other-dimension", *directory.place(name), message, [name])

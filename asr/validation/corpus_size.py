@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from asr.acoustic.context_trees import FRAMES_A_STATE, states_for
+from asr.corpus.data_directory import DataLists
 from asr.util.counted_text import count
-from asr.validation.directory import Directory
 from asr.validation.report import Summary
 
 FEW_WORDS = 500
@@ -30,22 +30,21 @@ def remarks_on_amount(summary: Summary) -> Iterator[str]:
         return
     if summary.words < FEW_WORDS:
         lasting = "" if summary.seconds is None else f" ({summary.seconds:.0f} s)"
-        room = "their speaker and room" if summary.speakers == 1 else "their speakers and rooms"
+        room = "only this speaker and room" if summary.speakers == 1 else "only these speakers and rooms"
         yield (
-            f"{count(summary.words, 'word')} in {count(summary.usable, 'utterance')}{lasting} are little speech. The "
-            f"model will suit {room}, and its error rates will tell little; record an hour for a small vocabulary"
+            f"only {count(summary.words, 'word')} in {count(summary.usable, 'utterance')}{lasting}. The model will fit "
+            f"{room}, and error rates will be unreliable; record one hour for a small vocabulary"
         )
     if summary.vocabulary >= LARGE_VOCABULARY and summary.words < WORDS_A_WORD * summary.vocabulary:
         yield (
-            f"{count(summary.words, 'word')}, {summary.vocabulary:,} of them different, foresee little of other "
-            "sentences: the default grammar is estimated from them; recognize with one of text of your own (--grammar, "
-            "grammar=), or most words will be wrong"
+            f"only {count(summary.words, 'word')} for a vocabulary of {summary.vocabulary:,}. The default grammar "
+            "is estimated from them and will not predict other sentences; use a grammar from more text (--grammar, "
+            "grammar=)"
         )
     if summary.speakers < MIN_SPEAKERS:
-        whom, hold = ("one speaker", "this speaker") if summary.speakers == 1 else ("few speakers", "these speakers")
         yield (
-            f"{whom}: with fewer than {MIN_SPEAKERS}, training holds out utterances instead of speakers, so that "
-            f"its error rates hold for {hold} and say little of others"
+            f"only {count(summary.speakers, 'speaker')}. With fewer than {MIN_SPEAKERS}, training holds out utterances "
+            "instead of speakers, so its error rates do not hold for other speakers"
         )
 
 
@@ -57,22 +56,19 @@ def remarks_on_context(
         return
     n_phones = len(summary.phones)
     plain = n_phones * states_per_phone
-    texts = f"context = 3: the {n_phones} phones have {plain} states without context"
-    remedy = "so that no state will depend on a neighbor; take `context = 1`"
+    fact = f"context = 3 has no effect: the {n_phones} phones have {plain} states without context"
+    remedy = f"; set context = 1, or tied_states above {plain}"
     if tied_states == "auto" and summary.seconds is not None:
         n_frames = round(1000 * summary.seconds / shift_ms)
         if states_for(n_frames) <= plain:
-            yield (
-                f"{texts}, and the {n_frames:,} frames of speech, at {FRAMES_A_STATE} each, are enough for no more, "
-                f"{remedy}, or set `tied_states` above {plain}"
-            )
+            yield (f"{fact}, and {n_frames:,} frames of speech ({FRAMES_A_STATE} per state) do not allow more{remedy}")
     elif tied_states != "auto" and tied_states <= plain:
-        yield f"{texts}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
+        yield f"{fact}, and tied_states = {tied_states} does not allow more{remedy}"
 
 
-def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:
+def remarks_on_silent_tests(tests: list[DataLists]) -> Iterator[str]:
     """Yield a remark for each test directory with empty transcripts."""
     for test in tests:
         empty = sum(not words for words in test.words.values())
         if empty:
-            yield f"{test.path}: {count(empty, 'utterance')} without words; all that is recognized there is an error"
+            yield f"{test.path}: {count(empty, 'utterance')} without words, where each recognized word is an error"

@@ -1,105 +1,52 @@
-"""Consistency of lists, and valid names."""
+"""Consistency of the lists of a data directory."""
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
-from asr.corpus.identifiers import fault_in_name
+from asr.corpus.data_directory import DataLists
 from asr.util.counted_text import count
-from asr.util.errors import Fault
-from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, stopping, warning
+from asr.util.errors import Issue
+from asr.validation.findings import costing, warning
+
+MEMBERSHIP = ("no-audio", "no-speaker", "no-transcript")
+"""Codes of utterances that are missing in a list."""
 
 
-def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Finding]:
-    """Report missing lists that training needs."""
-    if not {"wav.scp", "feats.scp"} & (directory.lists.keys() | directory.mistaken):
-        reason = "holds neither wav.scp nor feats.scp; one of them must say where the utterances are"
-        yield stopping("missing-list", directory.path, None, reason)
-    needed = {
-        "utt2spk": "who said every utterance, 'UTTERANCE SPEAKER' a line; if nobody knows, give every "
-        "utterance a speaker of its own, 'UTTERANCE UTTERANCE'"
-    }
-    if transcribed:
-        needed["text"] = "what was said: 'UTTERANCE WORD WORD ...'"
-    for name, what in needed.items():
-        if name not in directory.lists and name not in directory.mistaken:
-            yield stopping("missing-list", directory.path / name, None, f"No such file; it must say {what}")
+def check_utterances(directory: DataLists) -> Iterator[Issue]:
+    """Report the utterances that cannot be used according to the lists, once for each cause.
 
-
-def check_names(directory: Directory) -> Iterator[Finding]:
-    """Report names of utterances and speakers that cannot be file names."""
-    for utterance in directory.listed:
-        fault = fault_in_name(utterance)
-        if fault is not None:
-            yield costing("bad-name", *directory.place(utterance), f"the name '{utterance}' {fault}", [utterance])
-    of_speaker = defaultdict(list)
-    for utterance, entry in directory.entries("utt2spk").items():
-        if utterance in directory.sources and fault_in_name(utterance) is None:
-            of_speaker[entry.value].append((utterance, entry.line))
-    for speaker, spoken in of_speaker.items():
-        fault = fault_in_name(speaker)
-        if speaker and fault is not None and len(speaker.split()) == 1:
-            file, line = directory.lists["utt2spk"].path, spoken[0][1]
-            yield costing(
-                "bad-name", file, line, f"the name of the speaker '{speaker}' {fault}", [name for name, _ in spoken]
-            )
-
-
-def check_everywhere(directory: Directory) -> Iterator[Finding]:
-    """Report utterances that are missing in a list."""
-    lists = [name for name in (directory.source_list, "text", "utt2spk") if name in directory.lists]
-    if len(lists) < 2:
-        return
-    members = {name: directory.lists[name].keys for name in lists}
-    recordings, texts = members.get("wav.scp", set()), members.get("text", set())
-    if recordings and texts and not recordings & texts:
-        first, *_ = directory.entries("text") or [""]
+    If no utterance of `text` has audio, only that is reported.
+    """
+    audio, texts = (directory.lists[name].keys if name in directory.lists else set() for name in ("wav.scp", "text"))
+    disjoint = bool(directory.source_list == "wav.scp" and audio and texts and not audio & texts)
+    names: dict[Issue, list[str]] = defaultdict(list)
+    for name, issues in directory.issues.items():
+        for issue in issues:
+            if not (disjoint and issue.code in MEMBERSHIP):
+                names[replace(issue, utterances=())].append(name)
+    for issue, lost in names.items():
+        yield replace(issue, utterances=tuple(lost))
+    if disjoint:
+        first = next(iter(directory.entries("text")), "")
         message = (
-            f"'{first}' is no recording of wav.scp, and neither is any other of the {count(len(texts), 'utterance')} "
-            "here; if they are parts of recordings, segments has to say which"
+            f"'{first}' is not in wav.scp, and neither are the other {count(len(texts), 'utterance')}; if they are "
+            "parts of recordings, add a list segments"
         )
-        yield costing("no-audio", directory.lists["text"].path, None, message, sorted(texts | recordings))
-        return
-    for utterance in sorted(set().union(*members.values())):
-        missing = [name for name in lists if utterance not in members[name]]
-        if not missing:
-            continue
-        there = [name for name in lists if utterance in members[name]]
-        file, entry = directory.lists[there[0]].path, directory.entries(there[0]).get(utterance)
-        if entry is None:
-            continue  # a damaged line, reported separately
-        message = (
-            f"'{utterance}' is in {' and '.join(there)}, but not in {' and '.join(missing)}; "
-            f"add it there, or remove it here"
-        )
-        if there == ["utt2spk"]:
-            yield warning("not-used", file, entry.line, message)
-            continue
-        code = {directory.source_list: "no-audio", "utt2spk": "no-speaker", "text": "no-transcript"}[missing[0]]
-        yield costing(code, file, entry.line, message, [utterance])
+        yield costing("no-audio", directory.lists["text"].path, None, message, {*texts, *audio})
 
 
-def check_files(directory: Directory) -> Iterator[Finding]:
-    """Report missing or empty audio files and archives, and segments of unlisted recordings."""
-    found: dict[tuple[str, int, Fault], list[str]] = {}
-    for utterance, source in directory.sources.items():
-        if not isinstance(source, Fault):
-            continue
-        list_name, line = directory.source_list, directory.entries(directory.source_list)[utterance].line
-        recording = directory.recording.get(utterance, "")
-        if list_name == "segments" and recording in directory.entries("wav.scp"):
-            list_name, line = "wav.scp", directory.entries("wav.scp")[recording].line
-        found.setdefault((list_name, line, source), []).append(utterance)
-    for (list_name, line, fault), utterances in found.items():
-        yield costing(fault.code, directory.lists[list_name].path, line, fault.reason, utterances)
-
-
-def check_recordings_used(directory: Directory) -> Iterator[Finding]:
-    """Report recordings without segments."""
-    if directory.source_list != "segments":
-        return
-    used = set(directory.recording.values())
-    for recording, entry in directory.entries("wav.scp").items():
-        if recording not in used:
-            message = f"no segment is taken from the recording '{recording}'; add some to segments, or remove this line"
-            yield warning("not-used", directory.lists["wav.scp"].path, entry.line, message)
+def check_unused(directory: DataLists) -> Iterator[Issue]:
+    """Report utterances in utt2spk only, and recordings without segments."""
+    others = [directory.lists[name].keys for name in (directory.source_list, "text") if name in directory.lists]
+    known = set().union(*others)
+    for utterance, entry in directory.entries("utt2spk").items() if others else ():
+        if utterance not in known:
+            message = f"'{utterance}' is in utt2spk only; add it to the other lists, or remove it here"
+            yield warning("not-used", directory.lists["utt2spk"].path, entry.line, message)
+    if directory.source_list == "segments":
+        used = set(directory.recording.values())
+        for recording, entry in directory.entries("wav.scp").items():
+            if recording not in used:
+                message = f"the recording '{recording}' has no segment; add some to segments, or remove this line"
+                yield warning("not-used", directory.lists["wav.scp"].path, entry.line, message)

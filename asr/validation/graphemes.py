@@ -2,23 +2,19 @@
 
 from pathlib import Path
 
+from asr.corpus.data_directory import DataLists
 from asr.lexicon.graphemes import GRAPHEMES, grapheme_lexicon
-from asr.util.errors import LexiconError
-from asr.validation.directory import Directory
+from asr.lexicon.reading import LexiconFile
+from asr.util.errors import Issue, LexiconError
 from asr.validation.findings import stopping
-from asr.validation.lexicon import LexiconFile
 
 
-def graphemes_of(directory: Directory) -> LexiconFile:
+def graphemes_of(directory: DataLists, issues: list[Issue]) -> LexiconFile:
     """Return the lexicon of the words in the transcripts of a data directory, in the form of a dictionary's file."""
-    path = Path(GRAPHEMES)
-    if "text" not in directory.lists:  # reported for the list
-        return LexiconFile(path, GRAPHEMES, (), (), None, frozenset())
-    try:
-        lexicon = grapheme_lexicon(directory.words.values())
-    except LexiconError as error:
-        place = directory.lists["text"].path
-        return LexiconFile(
-            path, GRAPHEMES, (), (stopping("not-a-lexicon", place, None, str(error)),), None, frozenset()
-        )
-    return LexiconFile(path, GRAPHEMES, (), (), lexicon, frozenset())
+    lexicon = None
+    if "text" in directory.lists:  # otherwise the list is reported
+        try:
+            lexicon = grapheme_lexicon(directory.words.values())
+        except LexiconError as error:
+            issues.append(stopping("not-a-lexicon", directory.lists["text"].path, None, str(error)))
+    return LexiconFile(Path(GRAPHEMES), GRAPHEMES, lexicon=lexicon)

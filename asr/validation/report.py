@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from asr.util.counted_text import count
-from asr.util.errors import Fault, printable
-from asr.validation.findings import Finding, lines_by_kind
+from asr.util.errors import Issue, printable
+from asr.validation.findings import lines_by_kind, of_settings
 
 _COLUMN = 14
 
@@ -26,15 +26,13 @@ class SummaryOfTest:
     findings: int
 
     def __str__(self) -> str:
-        of_all = "" if self.usable == self.listed else f" of {self.listed:,}"
-        covered = ""
+        words = count(self.words, "word")
         if self.known is not None and self.words:
-            covered = f" ({100 * self.known / self.words:.2f} % of them in the lexicon)"
-        wrong = f"{count(self.findings, 'finding')} above" if self.findings else "nothing is wrong with it"
-        return (
-            f"{self.path}: {self.usable:,}{of_all} {'utterance' if self.listed == 1 else 'utterances'}, "
-            f"{count(self.speakers, 'speaker')}, {count(self.words, 'word')}{covered}; {wrong}"
-        )
+            words += f" ({100 * self.known / self.words:.2f} % of them in the lexicon)"
+        of_all = "" if self.usable == self.listed else f" of {self.listed:,}"
+        utterances = f"{self.usable:,}{of_all} {'utterance' if self.listed == 1 else 'utterances'}"
+        found = f"{count(self.findings, 'finding')} above" if self.findings else "no findings"
+        return f"{self.path}: {utterances}, {count(self.speakers, 'speaker')}, {words}; {found}"
 
 
 @dataclass(frozen=True)
@@ -101,18 +99,18 @@ class Summary:
 
     def lines(self, *, stopped: bool = False) -> Iterator[str]:
         """Yield a line for each subject; `stopped` if errors prevent training."""
-        once_mended = ", once the errors that stop training are mended" if stopped and self.usable else ""
+        if_fixed = " after fixing the errors that prevent training" if stopped and self.usable else ""
         silent = f"; {self.without_words:,} without words" if self.without_words else ""
         rows = {
-            "utterances": f"{self.usable:,} of {self.listed:,} can be used{once_mended}{silent}",
+            "utterances": f"{self.usable:,} of {self.listed:,} can be used{if_fixed}{silent}",
             "duration": "unknown" if self.seconds is None else f"{self.seconds / 3600:.2f} h",
             "speakers": f"{self.speakers:,}",
-            "words": f"{self.words:,}, {self._a_speaker} a speaker",
+            "words": f"{self.words:,}, {self._per_speaker} per speaker",
             "rates": ", ".join(f"{rate} Hz ({n:,})" for rate, n in sorted(self.rates.items())) or "no audio",
-            "features": "" if self.sample_rate is None else f"made at {self.sample_rate} Hz",
+            "features": "" if self.sample_rate is None else f"{self.sample_rate} Hz",
             "vocabulary": f"{self.vocabulary:,} words in all transcripts; "
-            f"the lexicon has {100 * self.coverage:.2f} % of what is said",
-            "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them not said in what can be used",
+            f"the lexicon has {100 * self.coverage:.2f} % of the running words",
+            "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them in no usable transcript",
             "stress": self.stress,
             "numbers": self.numbers,
             "phones": f"{len(self.phones)}: " + " ".join(f"{phone} {n:,}" for phone, n in self.phones.items()),
@@ -124,7 +122,7 @@ class Summary:
             yield printable(f"{'test':{_COLUMN}}{test}")
 
     @property
-    def _a_speaker(self) -> str:
+    def _per_speaker(self) -> str:
         if self.fewest_words == self.most_words:
             return f"{self.most_words:,}"
         return f"{self.fewest_words:,} to {self.most_words:,} ({self.words / max(1, self.speakers):.1f} on average)"
@@ -136,7 +134,7 @@ class Report:
 
     Attributes
     ----------
-    findings : tuple of Finding
+    findings : tuple of Issue
         Sorted by file and line.
     summary : Summary
         Size of the corpus.
@@ -151,32 +149,32 @@ class Report:
     ()
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Issue, ...]
     summary: Summary = Summary()
     remarks: tuple[str, ...] = ()
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[Issue, ...]:
         """Findings that training cannot use."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[Issue, ...]:
         """Findings that training accepts."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
-    def stopping(self) -> tuple[Finding, ...]:
+    def stopping(self) -> tuple[Issue, ...]:
         """Errors that prevent training."""
         return tuple(finding for finding in self.findings if finding.stops)
 
     @cached_property
-    def left_out(self) -> dict[str, Fault]:
+    def left_out(self) -> dict[str, Issue]:
         """Utterances that training leaves out, sorted, with the first reason."""
-        found: dict[str, Fault] = {}
+        found: dict[str, Issue] = {}
         for finding in self.errors:
             for name in finding.utterances:
-                found.setdefault(name, Fault(finding.code, f"{finding.place}: {finding.message}"))
+                found.setdefault(name, Issue(finding.code, f"{finding.place}: {finding.message}", utterances=(name,)))
         return dict(sorted(found.items()))
 
     @property
@@ -189,7 +187,7 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text: findings by kind, summary and remarks."""
-        yield from lines_by_kind(sorted(self.findings, key=lambda finding: (finding.severity, finding.of_settings)))
+        yield from lines_by_kind(sorted(self.findings, key=lambda finding: (finding.severity, of_settings(finding))))
         if self.findings:
             yield ""
         yield from self.summary.lines(stopped=bool(self.stopping))
@@ -209,7 +207,7 @@ class Report:
                 {
                     "severity": finding.severity,
                     "code": finding.code,
-                    "file": str(finding.file),
+                    "file": str(finding.path),
                     "line": finding.line,
                     "message": finding.message,
                     "utterances": list(finding.utterances),

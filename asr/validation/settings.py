@@ -1,6 +1,5 @@
 """Checks of settings that training would use late: classifier, noise, copies."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
@@ -9,14 +8,14 @@ from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings, classifi
 from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.corpus.audio_stats import measure
 from asr.corpus.data_directory import Utterance
-from asr.corpus.list_file import refuse_pipe
+from asr.features.augmentation import read_clips
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion
 from asr.lexicon import Lexicon
 from asr.util.counted_text import count, some
-from asr.util.errors import ConfigError, CorpusError, Fault, attempt
-from asr.validation.findings import Finding, stopping, warning, without_place
-from asr.validation.lists import check_format, read_list_past_faults
+from asr.util.errors import ConfigError, Issue, attempt
+from asr.util.toml_lines import setting_place
+from asr.validation.findings import stopping, warning
 from discriminants.util.paths import is_file
 
 
@@ -72,46 +71,7 @@ class Settings(Protocol):
         """Options of the classifier and its copies of the data."""
 
 
-def setting_place(file: Path | None, name: str) -> tuple[Path, int | None]:
-    """Return file and line of the setting `name` ("hybrid.classifier"), or of its table.
-
-    The text is searched because TOML parsers do not return lines.
-    """
-    if file is None:
-        return Path("settings"), None
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError):
-        return file, None
-    while name:
-        line = _line_of(lines, name)
-        if line is not None:
-            return file, line
-        name = name.rpartition(".")[0]
-    return file, None
-
-
-def _line_of(lines: Sequence[str], name: str) -> int | None:
-    table, _, key = name.rpartition(".")
-    here = ""
-    for number, line in enumerate(lines, 1):
-        heading = re.match(r"\s*\[\[?([^\[\]]+)\]", line)
-        if heading:
-            here = re.sub(r"[\s\"']", "", heading[1])
-            if here == name:
-                return number
-            continue
-        written = re.match(r"\s*([\w.\"'\s-]+?)\s*=(.*)", line)
-        if written is None:
-            continue
-        full = f"{here}.".removeprefix(".") + re.sub(r"[\s\"']", "", written[1])
-        inside = full == table and re.search(rf"[{{,]\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", written[2])
-        if full == name or inside:
-            return number
-    return None
-
-
-def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
+def check_classifier(config: Settings, file: Path | None) -> Iterator[Issue]:
     """Check that the classifier exists, accepts its parameters and can be saved in a model file."""
     try:
         classifier_of(config.hybrid)
@@ -120,13 +80,13 @@ def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
         yield stopping("classifier", *setting_place(file, f"hybrid.{blamed}"), str(error))
 
 
-def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Finding]:
+def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Issue]:
     """Check copies and speaker warping; `n_archived` is the number of columns of archived features."""
     if n_archived is None:
         return
     for name, wanted in (("speed_perturb", config.hybrid.speed_perturb), ("noise", config.hybrid.noise)):
         if wanted:
-            message = f"{name} changes audio, but these features come from an archive; leave it out, or give audio"
+            message = f"{name} requires audio, but the features are in an archive; remove it, or train from audio"
             yield stopping("settings", *setting_place(file, f"hybrid.{name}"), message)
     expected = config.features.static_dimension
     if n_archived == expected:
@@ -137,50 +97,39 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
     ):
         if warped:
             message = (
-                f"warps need the {expected} columns that [features] describes, but the archive has {n_archived}; set "
-                f"{without}, or n_cepstra to what it holds"
+                f"warps require the {expected} columns of [features], but the archive has {n_archived} columns; set "
+                f"{without}, or set n_cepstra to match the archive"
             )
             yield stopping("settings", *setting_place(file, name), message)
 
 
-def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Finding]:
+def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Issue]:
     """Check that questions refer to phones of the lexicon."""
     phones = tuple(lexicon.phones)
     idle = [question.name for question in config.questions if not question.answers(phones).any()]
     if not idle:
         return
     place = setting_place(file, "questions")
-    message = f"{some(idle)}: {count(len(idle), 'question')} of {len(config.questions)} about no phone of the lexicon"
+    message = f"{count(len(idle), 'question')} of {len(config.questions)} about no phone of the lexicon: {some(idle)}"
     if len(idle) == len(config.questions):
-        yield stopping("settings", *place, f"{message}, which has {some(phones)}; write the phones as it does")
+        yield stopping("settings", *place, f"{message}. Expected phones such as {some(phones)}")
     else:
         yield warning("settings", *place, message)
 
 
-def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Finding]:
+def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Issue]:
     """Check that the noise folder exists, and that its clips are readable and not silent."""
     listed = noise.directory / "noise.scp"
     if not is_file(listed):
-        message = f"the noise folder {noise.directory} has no list noise.scp of its clips ('ID PATH' a line)"
+        message = f"{listed} not found. Expected a list of the clips with one line 'ID PATH' for each"
         yield stopping("noise", *setting_place(file, "hybrid.noise"), message)
         return
-    clips = read_list_past_faults(listed)
-    yield from (finding for finding in check_format(clips) if finding.severity == "error")
-    for name, (line, value) in clips.entries.items():
-        if not value:
-            continue
-        try:
-            refuse_pipe(listed, line, name, value)
-        except CorpusError as error:
-            yield stopping("pipe", listed, line, without_place(error, listed, line))
-            continue
-        path = noise.directory / value
-        if not is_file(path):
-            yield stopping("noise", listed, line, f"the clip '{name}' should be {path}, which is no file")
-            continue
+    issues: list[Issue] = []
+    clips = read_clips(noise.directory, issues)
+    yield from issues
+    for name, (line, path) in clips.items():
         found = attempt(measure, Utterance(name, "", None, audio=path), rate, samples_too)
-        if isinstance(found, Fault):
-            yield stopping("noise", listed, line, found.reason)
+        if isinstance(found, Issue):
+            yield stopping("noise", listed, line, found.message)
         elif found.constant:
-            message = f"the clip '{name}' is silent, so that no gain brings it to any level; remove it"
-            yield stopping("noise", listed, line, message)
+            yield stopping("noise", listed, line, f"the clip '{name}' is silent, so it cannot be scaled; remove it")

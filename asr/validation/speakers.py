@@ -1,76 +1,57 @@
-"""Checks of speakers: utt2spk, spk2gender, single utterances, and speakers in both training and test."""
+"""Checks of speakers: names without utterances, single utterances, and speakers in both training and test."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from asr.corpus.identifiers import fault_in_name
+from asr.corpus.data_directory import DataLists
 from asr.util.counted_text import count, some
-from asr.validation.directory import Directory
-from asr.validation.findings import Finding, stopping, warning
+from asr.util.errors import Issue
+from asr.validation.findings import warning
 
-_REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or name the speakers that there really are'
+_REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or correct the speakers'
 _NAMED = 3  # speakers of one utterance on separate lines; more are merged
 
 
-def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
-    """Report lines of utt2spk without exactly one speaker."""
-    for utterance, entry in directory.entries("utt2spk").items():
-        if len(entry.value.split()) > 1:
-            message = f"'{utterance} {entry.value}' must be an utterance and one speaker, without white space in it"
-            yield stopping("malformed", directory.lists["utt2spk"].path, entry.line, message)
-
-
-def check_genders(directory: Directory) -> Iterator[Finding]:
-    """Report invalid values of spk2gender, and speakers without utterances."""
-    if "spk2gender" not in directory.lists:
-        return
-    path = directory.lists["spk2gender"].path
+def check_genders(directory: DataLists) -> Iterator[Issue]:
+    """Report speakers of spk2gender without utterances."""
     known = {entry.value for entry in directory.entries("utt2spk").values()}
-    for speaker, entry in directory.entries("spk2gender").items():
-        if entry.value and entry.value.lower() not in ("m", "f"):
-            message = f"gender '{entry.value}' of speaker '{speaker}' must be 'm' or 'f'"
-            yield stopping("bad-gender", path, entry.line, message)
-        elif speaker not in known and "utt2spk" in directory.lists:
-            yield warning(
-                "unknown-speaker", path, entry.line, f"the speaker '{speaker}' has no utterance in utt2spk; remove it"
-            )
+    for speaker in directory.gender if "utt2spk" in directory.lists else ():
+        if speaker not in known:
+            given = directory.lists["spk2gender"]
+            message = f"the speaker '{speaker}' has no utterance in utt2spk; remove it"
+            yield warning("unknown-speaker", given.path, given.entries[speaker].line, message)
 
 
-def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iterator[Finding]:
+def check_utterances_of_speakers(directory: DataLists, normalized: bool) -> Iterator[Issue]:
     """Report speakers with a single utterance if features are normalized by speaker."""
-    entries = {name: entry for name, entry in directory.entries("utt2spk").items() if name in directory.usable}
-    spoken = Counter(entry.value for entry in entries.values())
+    entries = [entry for name, entry in directory.entries("utt2spk").items() if name in directory.usable]
+    spoken = Counter(entry.value for entry in entries)
     if not normalized or len(entries) < 2:
         return
-    single = [entry for entry in entries.values() if spoken[entry.value] == 1]
-    path = directory.lists["utt2spk"].path
+    single = [entry for entry in entries if spoken[entry.value] == 1]
+    code, few = "single-utterance", "only one utterance, too little for normalization per speaker"
+    found = [(entry.line, f"the speaker '{entry.value}' has {few}") for entry in single]
     if len(single) == len(entries):
-        message = (
-            f"each of the {count(len(entries), 'utterance')} has a speaker of its own, so that normalization per "
-            f"speaker is normalization per utterance; {_REMEDY}"
-        )
-        yield warning("speaker-per-utterance", path, single[0].line, message)
-        return
-    if len(single) <= _NAMED:
-        texts = [(entry, f"the speaker '{entry.value}' has") for entry in single]
-    else:
+        code = "speaker-per-utterance"
+        found = [(single[0].line, f"each of the {count(len(entries), 'utterance')} has another speaker")]
+    elif len(single) > _NAMED:
         names = some(f"'{entry.value}'" for entry in single)
-        texts = [(single[0], f"{len(single):,} of {len(set(spoken)):,} speakers ({names}) have")]
-    for entry, who in texts:
-        message = f"{who} one utterance only, little for normalization per speaker; {_REMEDY}"
-        yield warning("single-utterance", path, entry.line, message)
+        found = [(single[0].line, f"{len(single):,} of {len(spoken):,} speakers ({names}) have {few}")]
+    for line, fact in found:
+        yield warning(code, directory.lists["utt2spk"].path, line, f"{fact}; {_REMEDY}")
 
 
-def check_speakers_apart(train: Directory, tests: Sequence[Directory]) -> Iterator[Finding]:
+def check_speakers_apart(train: DataLists, tests: Sequence[DataLists]) -> Iterator[Issue]:
     """Report test speakers that are also in the training data."""
-    heard = {entry.value for entry in train.entries("utt2spk").values() if fault_in_name(entry.value) is None}
+    known = set(train.speakers.values())
     for test in tests:
-        texts = set()
-        for entry in test.entries("utt2spk").values():
-            if entry.value in heard and entry.value not in texts:
-                texts.add(entry.value)
-                message = (
-                    f"the speaker '{entry.value}' is in {train.path} too; word error rates on known speakers say "
-                    "little about new ones"
-                )
-                yield warning("shared-speaker", test.lists["utt2spk"].path, entry.line, message)
+        shared: dict[str, int] = {}
+        for name, speaker in test.speakers.items():
+            if speaker in known:
+                shared.setdefault(speaker, test.entries("utt2spk")[name].line)
+        for speaker, line in shared.items():
+            message = (
+                f"the speaker '{speaker}' is also in {train.path}; word error rates of speakers in training do not "
+                "hold for new speakers"
+            )
+            yield warning("shared-speaker", test.lists["utt2spk"].path, line, message)

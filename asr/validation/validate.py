@@ -8,21 +8,22 @@ from functools import partial
 from pathlib import Path
 
 from asr.corpus.audio_stats import Measured
-from asr.corpus.data_directory import read_data_directory
+from asr.corpus.batches import attempt_all
+from asr.corpus.data_directory import DataLists
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.lexicon.graphemes import is_graphemes
-from asr.util.errors import AsrError, Fault
-from asr.validation import archives, cross_checks, recordings, settings, speakers, transcripts
+from asr.util.errors import Issue
+from asr.validation import archives, recordings, settings, speakers, transcripts
 from asr.validation.archives import Matrix
 from asr.validation.corpus_size import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
-from asr.validation.directory import Directory, read_directory_past_faults
+from asr.validation.cross_checks import check_unused, check_utterances
+from asr.validation.directory import check_order, collect_lists
 from asr.validation.file_type import check_is_lexicon
-from asr.validation.findings import Finding, stopping, without_place
+from asr.validation.findings import stopping
 from asr.validation.graphemes import graphemes_of
 from asr.validation.group_findings import with_one_cause
-from asr.validation.lexicon import check_lexicon, check_phone_coverage, read_lexicon_past_faults
-from asr.validation.lists import check_format
+from asr.validation.lexicon import check_lexicon, check_phone_coverage, collect_lexicon
 from asr.validation.report import Report, Summary, SummaryOfTest
 from asr.validation.settings import Settings
 from asr.validation.transcripts import Timed
@@ -68,8 +69,7 @@ def validate(
     Returns
     -------
     Report
-        Findings sorted by file and line. Without errors, `asr train` accepts the inputs and leaves out no utterance for
-        a foreseeable reason.
+        Findings sorted by file and line. Without errors, `asr train` accepts the inputs and uses all utterances.
 
     Raises
     ------
@@ -83,108 +83,103 @@ def validate(
     5
     """
     root = None if root is None else Path(root)
-    train = read_directory_past_faults(Path(data), root)
-    others = [read_directory_past_faults(Path(path), root) for path in tests]
-    stress = None if config is None else config.lexicon.strip_stress
-    dictionary = graphemes_of(train) if is_graphemes(lexicon) else read_lexicon_past_faults(Path(lexicon), stress)
+    train, train_issues = collect_lists(Path(data), root)
+    collected = [(train, train_issues), *(collect_lists(Path(path), root, transcribed=False) for path in tests)]
+    others = [directory for directory, _ in collected[1:]]
+    of_lexicon: list[Issue] = []
+    if is_graphemes(lexicon):
+        dictionary = graphemes_of(train, of_lexicon)
+    else:
+        strip_stress = None if config is None else config.lexicon.strip_stress
+        dictionary = collect_lexicon(Path(lexicon), strip_stress, of_lexicon)
     features = FeatureConfig() if config is None else config.features
-    measured = []
-    directories = [train, *others]
-    with follow(sum(len(directory.usable) for directory in directories)) as finished:
+    measured: list[Found] = []
+    with follow(sum(len(directory.usable) for directory, _ in collected)) as finished:
         done = 0
-        for directory in directories:
-            measured.append(_measured(directory, features, samples_too, workers, partial(_told, finished, done)))
+        for directory, _ in collected:
+            measured.append(_measured(directory, features, samples_too, workers, partial(_advance, finished, done)))
             done += len(directory.usable)
 
-    findings = list(check_is_lexicon(dictionary, train))
-    if findings:  # its other faults follow from that
-        dictionary = replace(dictionary, entries=(), faults=(), lexicon=None)
-    findings += check_lexicon(dictionary)
-    for directory, found in zip(directories, measured, strict=True):
-        findings += _directory(directory, found, features if config is not None else None, directory is train)
+    findings = list(check_is_lexicon(dictionary, of_lexicon, train))
+    if findings:  # its other issues follow from that
+        dictionary = replace(dictionary, entries=(), lexicon=None)
+    else:
+        findings = [*of_lexicon, *check_lexicon(dictionary)]
+    known = dictionary.lexicon
+    for (directory, issues), found in zip(collected, measured, strict=True):
+        training = directory is train
+        findings += with_one_cause(directory, issues, training=training)
+        findings += _directory(directory, found, features if config is not None else None, training)
+        if known is not None:
+            findings += transcripts.check_words_known(directory, known, dictionary.damaged, training=training)
     findings += speakers.check_speakers_apart(train, others)
-    timed = _timed(measured[0], features, config)
     findings += transcripts.check_words_there(train)
-    if dictionary.known is not None:
-        findings += transcripts.check_words_known(train, dictionary.known, dictionary.damaged)
-        for other in others:
-            findings += transcripts.check_words_known(other, dictionary.known, dictionary.damaged, training=False)
-    findings += transcripts.check_lengths(
-        train, dictionary.known, timed, 1 if config is None else config.states_per_phone
-    )
+    timed = _timed(measured[0], features, config)
+    findings += transcripts.check_lengths(train, known, timed, 1 if config is None else config.states_per_phone)
     if config is not None:
         per_speaker = "speaker" in (config.features.normalize, config.hybrid_features.normalize)
         findings += speakers.check_utterances_of_speakers(train, per_speaker)
         findings += _settings(config, config_file, measured[0], samples_too)
-        if dictionary.known is not None:
-            findings += settings.check_questions(config, dictionary.known, config_file)
+        if known is not None:
+            findings += settings.check_questions(config, known, config_file)
     lost = {name for finding in findings for name in finding.utterances}
     kept = [name for name in train.usable if name not in lost]
-    if dictionary.known is not None and any(train.words.get(name) for name in kept):
-        findings += check_phone_coverage(dictionary, _phones_said(train, kept, dictionary.known))
-    findings += _last_word(train, root, findings)
-    findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
-    summary = _summary(train, dictionary.known, measured[0], kept)
+    if known is not None and any(train.words.get(name) for name in kept):
+        findings += check_phone_coverage(dictionary, _phones_said(train, kept, known))
+    findings += _nothing_left(train, findings)
+    findings.sort(key=lambda finding: (str(finding.path), finding.line or 0, finding.code, finding.message))
+    summary = _summary(train, known, measured[0], kept)
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
-    summary = replace(summary, tests=tuple(_test_set(other, dictionary.known, findings) for other in others))
+    summary = replace(summary, tests=tuple(_test_set(other, known, findings) for other in others))
     remarks = [*remarks_on_amount(summary), *remarks_on_silent_tests(others)]
     if config is not None and (config.context == 3 or config.asks_for_context):
         remarks += remarks_on_context(summary, config.tied_states, config.states_per_phone, features.shift_ms)
     return Report(tuple(dict.fromkeys(findings)), summary, tuple(remarks))
 
 
-Found = dict[str, Measured | Matrix | Fault]
+Found = dict[str, Measured | Matrix | Issue]
 
 
-def _told(finished: Callable[[int], None], before: int, n: int) -> None:
+def _advance(finished: Callable[[int], None], before: int, n: int) -> None:
     finished(before + n)
 
 
 def _measured(
-    directory: Directory, features: FeatureConfig, samples_too: bool, workers: Workers, finished: Callable[[int], None]
+    directory: DataLists, features: FeatureConfig, samples_too: bool, workers: Workers, finished: Callable[[int], None]
 ) -> Found:
     utterances = list(directory.usable.values())
-    if directory.source_list == "feats.scp":
-        if not samples_too:
-            return {}
-        sizes = archives.read_sizes(utterances, workers=workers, progress=finished)
-        return dict(zip(directory.usable, sizes, strict=True))
-    results = recordings.measure_all(
-        utterances, features.sample_rate, samples_too=samples_too, workers=workers, progress=finished
-    )
-    return dict(zip(directory.usable, results, strict=True))
+    found: list[Measured | Issue] | list[Matrix | Issue] = []
+    if directory.source_list != "feats.scp":
+        found = recordings.measure_all(utterances, features.sample_rate, samples_too, workers, finished)
+    elif samples_too:
+        found = attempt_all(archives.read_size, utterances, workers=workers, progress=finished)
+    return dict(zip(directory.usable, found, strict=False))
 
 
-def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Finding]:
+def _directory(directory: DataLists, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Issue]:
     """Run the checks of a data directory that do not need the lexicon or training settings."""
     for name, given in directory.lists.items():
-        format = check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
-        yield from with_one_cause(directory, format, training=training)
-    yield from directory.faults
-    yield from cross_checks.check_lists_there(directory, transcribed=training)
-    yield from with_one_cause(directory, cross_checks.check_names(directory), training=training)
-    yield from cross_checks.check_everywhere(directory)
-    yield from with_one_cause(directory, cross_checks.check_files(directory), training=training)
-    yield from cross_checks.check_recordings_used(directory)
-    yield from speakers.check_speaker_lines(directory)
+        yield from check_order(given, optional=name == "spk2gender")
+    yield from with_one_cause(directory, check_utterances(directory), training=training)
+    yield from check_unused(directory)
     yield from speakers.check_genders(directory)
     if directory.source_list == "feats.scp":
         sizes = {name: size for name, size in found.items() if not isinstance(size, Measured)}
         yield from with_one_cause(directory, archives.check_archives(directory, sizes), training=training)
         return
     audio = {name: result for name, result in found.items() if not isinstance(result, Matrix)}
-    heard = {name: result for name, result in audio.items() if not isinstance(result, Fault)}
     yield from with_one_cause(directory, recordings.check_readable(directory, audio), training=training)
-    yield from recordings.check_sound(directory, heard, training=training)
-    yield from recordings.check_segments_apart(directory, heard)
-    yield from recordings.check_told_apart(directory, heard)
+    readable = {name: result for name, result in audio.items() if not isinstance(result, Issue)}
+    yield from recordings.check_sound(directory, readable, training=training)
+    yield from recordings.check_segments_apart(directory, readable)
+    yield from recordings.check_repeated(directory, readable)
     if features is not None:
-        yield from recordings.check_rates(directory, heard, features)
-        yield from recordings.check_bandwidth(directory, heard, features)
+        yield from recordings.check_rates(directory, readable, features)
+        yield from recordings.check_bandwidth(directory, readable, features)
 
 
-def _settings(config: Settings, file: Path | None, found: Found, samples_too: bool) -> Iterator[Finding]:
+def _settings(config: Settings, file: Path | None, found: Found, samples_too: bool) -> Iterator[Issue]:
     yield from settings.check_classifier(config, file)
     columns = next((size.n_columns for size in found.values() if isinstance(size, Matrix)), None)
     yield from settings.check_copies(config, file, columns)
@@ -203,7 +198,7 @@ def _timed(found: Found, features: FeatureConfig, config: Settings | None) -> di
     return timed
 
 
-def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -> Counter[str]:
+def _phones_said(directory: DataLists, names: Sequence[str], lexicon: Lexicon) -> Counter[str]:
     """Count the phones, with at least 0 for all phones of a word's variants."""
     words = Counter(word for name in names for word in directory.words.get(name, ()))
     said: Counter[str] = Counter()
@@ -215,23 +210,18 @@ def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -
     return said
 
 
-def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Report the remaining errors of the reader of a corpus, and an empty training set."""
-    if not any(finding.stops for finding in findings):
-        try:
-            read_data_directory(train.path, root=root)
-        except AsrError as error:
-            yield stopping("unreadable", train.path, None, without_place(error, train.path))
-    lost = {name: finding for finding in reversed(findings) for name in finding.utterances}
+def _nothing_left(train: DataLists, findings: Sequence[Issue]) -> Iterator[Issue]:
+    """Report an empty training set, unless one finding already has all utterances."""
     if any(finding.stops and finding.utterances for finding in findings):
-        return  # reported for all of them
-    if train.listed and all(name in lost for name in train.listed):
+        return
+    reasons = {name: finding for finding in reversed(findings) for name in finding.utterances}
+    if train.listed and all(name in reasons for name in train.listed):
         name = train.listed[0]
-        message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {lost[name].message}"
+        message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {reasons[name].message}"
         yield stopping("nothing-left", train.path, None, message)
 
 
-def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Finding]) -> SummaryOfTest:
+def _test_set(test: DataLists, lexicon: Lexicon | None, findings: Sequence[Issue]) -> SummaryOfTest:
     words = [word for said in test.words.values() for word in said]
     return SummaryOfTest(
         str(test.path),
@@ -240,11 +230,11 @@ def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Findi
         speakers=len({utterance.speaker for utterance in test.usable.values()}),
         words=len(words),
         known=None if lexicon is None else sum(word in lexicon.pronunciations for word in words),
-        findings=sum(test.path in (finding.file, *finding.file.parents) for finding in set(findings)),
+        findings=sum(finding.path is not None and finding.path.is_relative_to(test.path) for finding in set(findings)),
     )
 
 
-def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequence[str]) -> Summary:
+def _summary(train: DataLists, lexicon: Lexicon | None, found: Found, kept: Sequence[str]) -> Summary:
     lengths = _timed(found, FeatureConfig(), None)
     by_speaker: dict[str, int] = defaultdict(int)
     for name in kept:
@@ -252,11 +242,9 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
     said = Counter(word for words in train.words.values() for word in words)
     heard = {word for name in kept for word in train.words.get(name, ())}
     rates = Counter(result.rate for result in found.values() if isinstance(result, Measured))
-    known = 0 if lexicon is None else sum(n for word, n in said.items() if word in lexicon.pronunciations)
-    phones: dict[str, int] = {}
-    if lexicon is not None:
-        counts = _phones_said(train, kept, lexicon)
-        phones = {phone: counts[phone] for phone in sorted(lexicon.phones, key=lambda name: (-counts[name], name))}
+    pronunciations = {} if lexicon is None else lexicon.pronunciations
+    counts = Counter() if lexicon is None else _phones_said(train, kept, lexicon)
+    phones = () if lexicon is None else sorted(lexicon.phones, key=lambda name: (-counts[name], name))
     return Summary(
         listed=len(train.listed),
         usable=len(kept),
@@ -268,10 +256,10 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
         most_words=max(by_speaker.values(), default=0),
         rates=dict(sorted(rates.items())),
         vocabulary=len(said),
-        coverage=known / max(1, said.total()),
-        lexicon_words=0 if lexicon is None else len(lexicon),
-        unheard_words=0 if lexicon is None else sum(word not in heard for word in lexicon.words),
-        phones=phones,
+        coverage=sum(n for word, n in said.items() if word in pronunciations) / max(1, said.total()),
+        lexicon_words=len(pronunciations),
+        unheard_words=sum(word not in heard for word in pronunciations),
+        phones={phone: counts[phone] for phone in phones},
         stress="" if lexicon is None else lexicon.stress.removeprefix(f"{lexicon.source}: "),
         numbers="" if lexicon is None else lexicon.numbers.removeprefix(f"{lexicon.source}: "),
     )

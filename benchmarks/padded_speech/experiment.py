@@ -25,7 +25,7 @@ from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.training.dataset import Dataset, build_static, load_dataset
 from asr.training.gmm_stages import TrainingContext, train_mixtures
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 from benchmarks.padded_speech.corpora import cut_between_words, digit_strings, levelled, read_places, write_corpora
 from benchmarks.padded_speech.measures import Agreement, agreement, aligned_phones
 from benchmarks.padded_speech.padding import Padded, Recording
@@ -117,7 +117,7 @@ def sentence_trials(context: TrainingContext, data: Path, options: Options) -> I
             graph = transcript_graph(dataset.transcripts[name], context.lexicon, context.topology)
             scores = cutter.hmm.log_likelihood(table.utterance(name))
             found = align_utterance(scores, graph, context.topology, cutter.hmm.self_loops)
-            if not isinstance(found, Fault):
+            if not isinstance(found, Issue):
                 words[name] = ctm_rows(name, word_segments(found.path, graph, context.topology), times[name])
     for seed in options.seeds:
         folds: dict[str, dict[str, Dataset]] = {condition: {} for condition in CONDITIONS}

@@ -12,7 +12,7 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.training.dataset import Dataset
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 from benchmarks.padded_speech.padding import Padded
 
 TOLERANCE = 0.020  # seconds
@@ -43,7 +43,7 @@ def aligned_phones(model: SpeechModel, dataset: Dataset) -> dict[str, Phones]:
         graph = transcript_graph(dataset.transcripts[name], model.lexicon, topology)
         scores = model.hmm.log_likelihood(table.utterance(name))
         result = align_utterance(scores, graph, topology, model.hmm.self_loops)
-        if isinstance(result, Fault):
+        if isinstance(result, Issue):
             continue
         times = FrameTimes.of(config, len(scores))
         segments = phone_segments(result.path, graph, topology)

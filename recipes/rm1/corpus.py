@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from asr.corpus.data_directory import DataDirectory, Problem
+from asr.corpus.data_directory import DataDirectory
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, score_sentence
 from asr.lexicon import Lexicon
-from asr.util.errors import CorpusError, Fault, GrammarError, attempt
+from asr.util.errors import CorpusError, GrammarError, Issue, attempt, by_utterance
 from recipes.rm1.layout import TRAIN
 
 _MIN_ALLOWED = 0.5  # of the training sentences: a smaller share indicates a grammar of other words
@@ -42,16 +42,16 @@ def checked(corpus: DataDirectory, check: Callable[[Path], object], *, complete:
     If it must be `complete`, as a test set must, CorpusError lists missing and damaged files.
     """
     faults = {utterance.id: attempt(check, utterance.source) for utterance in corpus.utterances}
-    bad = [Problem(name, *fault) for name, fault in faults.items() if isinstance(fault, Fault)]
-    problems = sorted([*corpus.problems, *bad])
+    bad = [fault.for_utterance(name) for name, fault in faults.items() if isinstance(fault, Issue)]
+    problems = by_utterance([*corpus.problems, *bad])
     if complete and problems:
-        shown = "; ".join(f"{problem.utterance_id}: {problem.reason}" for problem in problems[:_SHOWN])
+        shown = "; ".join(f"{problem.utterance}: {problem.message}" for problem in problems[:_SHOWN])
         rest = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise CorpusError(
             f"{corpus.path}: {len(problems)} of the {len(corpus.utterances) + len(corpus.problems)} recordings of "
             f"this test set are not usable, but error rates need all of them: {shown}{rest}"
         )
-    kept = {name for name, fault in faults.items() if not isinstance(fault, Fault)}
+    kept = {name for name, fault in faults.items() if not isinstance(fault, Issue)}
     usable = tuple(utterance for utterance in corpus.utterances if utterance.id in kept)
     return DataDirectory(corpus.path, usable, corpus.gender, tuple(problems))
 

@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from asr.corpus.case_insensitive_dir import FoldedTree
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.identifiers import fault_in_name
 from asr.features.config import FeatureConfig
 from asr.grammar import read_word_pair, word_pair
+from asr.util.errors import Issue, by_utterance
 from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.layout import TEST_SETS, TRAIN, refuse_missing, require
@@ -96,35 +97,39 @@ def _test(tree: FoldedTree, listed: Path, prompts: Prompts, sexes: dict[str, str
     return _directory(listed, found, sexes), [str(place) for place, path in places.items() if path is None]
 
 
-def _utterance(path: Path, prompts: Prompts) -> Utterance | Problem:
+def _utterance(path: Path, prompts: Prompts) -> Utterance | Issue:
     speaker, sentence = path.parent.name.casefold(), path.stem.casefold()
     name = f"{speaker}-{sentence}"
     fault = fault_in_name(name)
     if fault is not None:
-        return Problem(name, "bad-name", f"the name of {path} {fault}")
+        return Issue("bad-name", f"the name of {path} {fault}", utterances=(name,))
     if sentence not in prompts:
-        return Problem(name, "no-transcript", f"no line of {PROMPTS} has the id ({sentence.upper()})")
+        return Issue("no-transcript", f"no line of {PROMPTS} has the id ({sentence.upper()})", utterances=(name,))
     return Utterance(name, speaker, prompts[sentence], audio=path)
 
 
-def _directory(path: Path, found: list[Utterance | Problem], sexes: dict[str, str]) -> DataDirectory:
+def _directory(path: Path, found: list[Utterance | Issue], sexes: dict[str, str]) -> DataDirectory:
     """Return the sorted utterances, each once; sexes are listed by the first part of a speaker's folder, `adg0` for
     `adg0_4`.
     """
-    problems = [entry for entry in found if isinstance(entry, Problem)]
+    problems = [entry for entry in found if isinstance(entry, Issue)]
     unique: dict[str, Utterance] = {}
     for utterance in (entry for entry in found if isinstance(entry, Utterance)):
         if utterance.id in unique:
             other = unique[utterance.id].source
             problems.append(
-                Problem(utterance.id, "twice", f"the name is the same as that of {other}, {utterance.source}")
+                Issue(
+                    "twice",
+                    f"the name is the same as that of {other}, {utterance.source}",
+                    utterances=(utterance.id,),
+                )
             )
         else:
             unique[utterance.id] = utterance
     speakers = {utterance.speaker for utterance in unique.values()}
     known = {speaker: sexes.get(speaker, sexes.get(speaker.partition("_")[0], "")) for speaker in sorted(speakers)}
     gender = {speaker: sex for speaker, sex in known.items() if sex}
-    return DataDirectory(path, tuple(unique[name] for name in sorted(unique)), gender, tuple(sorted(problems)))
+    return DataDirectory(path, tuple(unique[name] for name in sorted(unique)), gender, tuple(by_utterance(problems)))
 
 
 def _differences(train: DataDirectory, train_speakers: int) -> list[str]:

@@ -152,7 +152,7 @@ def test(
         wrong = {key: int((best[table.rows(key)] != data.states[key]).sum()) for key in table.ids}
         found = recognize(model, dataset.static, graph, search, workers=shop.workers)
         for key, fault in sorted(found.failed.items()):
-            log.warning("%s: not decoded: %s", key, fault.reason)
+            log.warning("%s: not decoded: %s", key, fault.message)
         record = {"wrong_frames": wrong, "phones": found.hypotheses}
         (directory / "test.json").write_text(json.dumps(record, sort_keys=True), encoding="utf-8")
 

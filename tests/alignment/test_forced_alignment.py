@@ -10,7 +10,7 @@ from asr.decode.path_segments import frame_units, word_segments
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
-from asr.util.errors import AlignmentError, Fault, LexiconError
+from asr.util.errors import AlignmentError, Issue, LexiconError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y",), ("y", "x", "y")), "C": (("x", "x", "y"), ("y", "x"))})
@@ -44,12 +44,12 @@ def test_utterance_is_aligned_if_long_enough(words, n_frames, seed):
     elif words:
         shortest = shortest_path_frames(graph)
         assert result.code == "too-short"
-        assert result.reason.startswith(
+        assert result.message.startswith(
             f"{n_frames} frames are too short for its transcript. Expected at least {shortest}"
         )
     else:
         assert n_frames in (1, 2)  # silence takes three
-        assert "no path" in result.reason
+        assert "no path" in result.message
 
 
 def test_the_best_variant_and_pause_are_chosen():
@@ -65,7 +65,7 @@ def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
     scores = scores_of(units)
     scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence scores better until it is too late for the word
     graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
-    assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), Fault)
+    assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), Issue)
     result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0, np.inf))
     assert frame_units(result.path, graph).tolist() == units
 
@@ -131,7 +131,7 @@ def test_an_utterance_that_cannot_be_scored_fails_alone_with_its_reason(log_like
     table.frames[table.rows("u2")] = np.nan
     found = align_table(log_likelihood, table, graphs, TOPOLOGY, SELF_LOOPS)
     assert found.failed.keys() == {"u1", "u2"}
-    assert found.failed["u2"] == Fault("not-finite", "values of its frames are not finite")
+    assert found.failed["u2"] == Issue("not-finite", "values of its frames are not finite")
     for name in ("u0", "u3"):
         np.testing.assert_array_equal(found.states[table.rows(name)], whole.states[table.rows(name)])
 

@@ -10,7 +10,7 @@ from asr.decode.token_passing import best_path
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
-from asr.util.errors import Fault
+from asr.util.errors import Issue
 
 LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y", "x"),), "LONG": (("x", "y") * 20,)})
 TOPOLOGY = Topology(("x", "y"))
@@ -56,7 +56,7 @@ def test_transcript_that_is_too_long_has_no_score():
     found = score_utterance(SPOKEN, [graph("A"), graph("LONG"), graph("B")], LOOP, TOPOLOGY, SELF_LOOPS)
     assert len(found.rivals) == 1
     missing = score_utterance(SPOKEN, [graph("LONG")], LOOP, TOPOLOGY, SELF_LOOPS)
-    assert isinstance(missing, Fault)
+    assert isinstance(missing, Issue)
     table = FrameTable.from_utterances(["a", "b"], ["s", "s"], [SPOKEN, SPOKEN])
     graphs = {"a": graph("A"), "b": graph("LONG")}
     assert set(score_transcripts(lambda frames: frames, table, graphs, {"a": ("b",)}, TOPOLOGY, SELF_LOOPS)) == {"a"}

@@ -6,9 +6,8 @@ import pytest
 
 import asr as package
 from asr.cli.reporting import report_failures
-from asr.corpus.data_directory import Problem
 from asr.runs.outcome import Outcome
-from asr.util.errors import CorpusError
+from asr.util.errors import CorpusError, Issue
 from tests.cli.place import Asr
 
 Files = tuple[Path, Path, Path]
@@ -77,7 +76,7 @@ def test_few_references_give_no_interval(asr: Asr, files: Files) -> None:
 
 
 def test_an_utterance_left_out_is_listed_in_one_printable_line(capsys: pytest.CaptureFixture[str]) -> None:
-    problem = Problem("u1", "unknown-word", "the lexicon has no pronunciation for \x1b[2J " + "x" * 100_000)
+    problem = Issue("unknown-word", "the lexicon has no pronunciation for \x1b[2J " + "x" * 100_000, utterances=("u1",))
     report_failures(Outcome(0, [problem]), Path("out"))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3

@@ -16,8 +16,8 @@ DATA_DIRECTORY = {
         lambda p: p.edit("test/wav.scp", f"audio/test/{p.names[2]}.wav", "sox in.wav -t wav - |"),
         ("wav.scp:3", "pipe", "sox in.wav"),
     ),
-    "a key without value": (lambda p: p.edit("test/utt2spk", " test0\n", "\n"), ("utt2spk:1", "stands alone")),
-    "a key twice": (lambda p: p.edit("test/wav.scp", "test0-002", "test0-000"), ("wav.scp:2", "already occurs")),
+    "a key without value": (lambda p: p.edit("test/utt2spk", " test0\n", "\n"), ("utt2spk:1", "no value")),
+    "a key twice": (lambda p: p.edit("test/wav.scp", "test0-002", "test0-000"), ("wav.scp:2", "line 1")),
     "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text", "0xff")),
     "a gender": (lambda p: p.edit("test/spk2gender", "test0 m", "test0 male"), ("spk2gender:1", "'male'")),
     "bad segments": (lambda p: p.write("test/segments", "a test0-000 2 1\n"), ("segments:1",)),
@@ -38,8 +38,8 @@ DATA_DIRECTORY = {
 def test_data_directory_fault_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str) -> None:
     spoil, parts = DATA_DIRECTORY[fault]
     spoil(place)
-    if command == "train":  # because all lines are read first, as in `asr validate`
-        parts = tuple("10 of 10 lines have the same fault" if part == "none of its" else part for part in parts)
+    if command == "train":  # which looks at all lines first, as `asr validate` does
+        parts = tuple("10 of 10 lines have the same problem" if part == "none of its" else part for part in parts)
     check_one_sentence(asr(*place.command(command, tmp_path / "out")), *parts)
 
 

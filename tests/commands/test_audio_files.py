@@ -33,7 +33,7 @@ def test_a_pattern_s_group_is_the_speaker_and_files_without_it_are_left_out(fold
     files = [folder / "anna" / "one.wav", folder / "boris" / "one_2.sph"]
     corpus = files_as_corpus(files, r"/(an+)a/")
     assert speakers(corpus) == {"one": "ann"}
-    assert [(problem.utterance_id, problem.code) for problem in corpus.problems] == [("one_2", "no-speaker")]
+    assert [(problem.utterance, problem.code) for problem in corpus.problems] == [("one_2", "no-speaker")]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_files_of_one_name_are_told_apart_by_as_many_folders_as_it_takes(
     (folder / "anna" / "x").mkdir()
     (folder / "boris" / "x").mkdir()
     deep = [folder / one / "x" / "a b.wav" for one in ("anna", "boris")]
-    assert [problem.utterance_id for problem in files_as_corpus(deep).problems] == ["anna_x_a_b", "boris_x_a_b"]
+    assert [problem.utterance for problem in files_as_corpus(deep).problems] == ["anna_x_a_b", "boris_x_a_b"]
 
 
 def test_files_that_no_folder_tells_apart_are_refused(folder: Path):
@@ -87,7 +87,7 @@ def test_files_that_no_folder_tells_apart_are_refused(folder: Path):
 def test_a_pattern_that_no_shell_expanded_gives_the_files_it_matches(folder: Path):
     assert list(speakers(files_as_corpus([folder / "*" / "one*"]))) == ["one", "one_2"]
     (problem,) = files_as_corpus([folder / "*.mp3"]).problems
-    assert "no file name matches the pattern" in problem.reason
+    assert "no file name matches the pattern" in problem.message
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path):
@@ -99,7 +99,7 @@ def test_a_folder_without_audio_costs_no_other_file(folder: Path):
     (folder / "empty").mkdir()
     corpus = files_as_corpus([folder / "empty", folder / "anna" / "one.wav"])
     assert list(speakers(corpus)) == ["one"]
-    assert "folder without audio files" in corpus.problems[0].reason
+    assert "folder without audio files" in corpus.problems[0].message
 
 
 def test_a_data_directory_is_refused_with_the_remedy(folder: Path):

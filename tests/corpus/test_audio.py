@@ -63,14 +63,14 @@ def test_segments_outside_the_recording_are_refused(tmp_path, start, end):
 def test_shorten_compressed_sphere_is_refused_with_the_way_out(tmp_path):
     header = b"NIST_1A\n   1024\nsample_rate -i 16000\nsample_coding -s26 pcm,embedded-shorten-v2.00\nend_head\n"
     (tmp_path / "x.sph").write_bytes(header.ljust(1024) + b"ajkg" + bytes(500))
-    with pytest.raises(CorpusError, match=r"pcm,embedded-shorten-v2.00.*only uncompressed SPHERE"):
+    with pytest.raises(CorpusError, match=r"pcm,embedded-shorten-v2.00.*uncompressed SPHERE"):
         read_audio(tmp_path / "x.sph", rate=16000)
 
 
 @pytest.mark.parametrize("name", ["x.wav", "x.raw", "x.flac"])
 def test_what_is_no_audio_is_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"this is not audio at all, whatever its name may say")
-    with pytest.raises(CorpusError, match=f"cannot be read as audio .*; {READABLE} can be"):
+    with pytest.raises(CorpusError, match=f"cannot be read as audio .*{READABLE}"):
         read_audio(tmp_path / name, rate=16000)
 
 

@@ -1,7 +1,7 @@
 """Data directories: where files are looked for, what is refused, what is left out."""
 
 import os
-from contextlib import suppress
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +10,11 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.corpus.data_directory import Utterance, read_data_directory
+from asr.corpus.data_directory import Utterance, interpret_lists, read_data_directory, read_lists
 from asr.corpus.writing import write_data_directory
-from asr.util.errors import CorpusError
+from asr.util.errors import CorpusError, Issue
 from asr.validation import validate
+from asr.validation.directory import collect_lists
 
 
 @pytest.fixture
@@ -57,13 +58,13 @@ def test_missing_file_is_named_at_every_place_tried(data, tmp_path):
     for name in ("a", "b"):
         (data.parent / f"{name}.wav").unlink()
     above, inside, root = data.resolve().parent / "a.wav", data / "a.wav", tmp_path / "elsewhere" / "a.wav"
-    texts = read_data_directory(data).problems[0].reason
-    assert texts == f"{above} does not exist, nor does {inside}; --root DIR (root=) says where relative paths begin"
-    texts = read_data_directory(data, root=root.parent).problems[0].reason
-    assert texts.startswith(f"{root} does not exist, nor does {above} or {inside}; ")
-    assert read_data_directory(data, root=data.parent).problems[0].reason.count(str(above)) == 1
+    texts = read_data_directory(data).problems[0].message
+    assert texts.startswith(f"{above} does not exist (also tried {inside}); use --root DIR (root=)")
+    texts = read_data_directory(data, root=root.parent).problems[0].message
+    assert texts.startswith(f"{root} does not exist (also tried {above}, {inside}); ")
+    assert read_data_directory(data, root=data.parent).problems[0].message.count(str(above)) == 1
     (data / "wav.scp").write_text(f"a-1 {root}\n")
-    assert read_data_directory(data).problems[0].reason == f"{root} does not exist"
+    assert read_data_directory(data).problems[0].message == f"{root} does not exist"
 
 
 def test_the_root_from_which_most_missing_files_are_found_is_named(data, tmp_path, monkeypatch):
@@ -71,18 +72,18 @@ def test_the_root_from_which_most_missing_files_are_found_is_named(data, tmp_pat
     elsewhere.mkdir()
     (data.parent / "a.wav").rename(elsewhere / "a.wav")
     monkeypatch.chdir(elsewhere)
-    remedy = f"; all missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
-    assert [problem.reason.endswith(remedy) for problem in read_data_directory(data).problems] == [True]
+    remedy = f"; all missing files exist under {elsewhere}: use --root '{elsewhere}' (root=)"
+    assert [problem.message.endswith(remedy) for problem in read_data_directory(data).problems] == [True]
     (data.parent / "b.wav").rename(elsewhere / "b.wav")
-    reasons = [problem.reason for problem in read_data_directory(data).problems]
+    reasons = [problem.message for problem in read_data_directory(data).problems]
     assert len(reasons) == 2 and all(reason.endswith(remedy) for reason in reasons)
     assert not read_data_directory(data, root=elsewhere).problems
     (data / "wav.scp").write_text("a-1 a.wav\nb-1 b.wav\nc-1 c.wav\nd-1 /nowhere/d.wav\n")
-    texts = {name: reason.rpartition("; ")[2] for name, _, reason in read_data_directory(data).problems}
-    most = f"2 of the 3 missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
+    texts = {one.utterance: one.message.rpartition("; ")[2] for one in read_data_directory(data).problems}
+    most = f"2 of the 3 missing files exist under {elsewhere}: use --root '{elsewhere}' (root=)"
     assert texts == {**dict.fromkeys(("a-1", "b-1", "c-1"), most), "d-1": "/nowhere/d.wav does not exist"}
-    (elsewhere / "b.wav").unlink()  # one of three, so no root finds most files
-    assert "; --root DIR (root=) says where" in read_data_directory(data).problems[0].reason
+    (elsewhere / "b.wav").unlink()  # one of three: no root mends most
+    assert "; use --root DIR" in read_data_directory(data).problems[0].message
 
 
 def test_absolute_paths_and_paths_with_spaces_are_taken_as_they_are(data, tmp_path):
@@ -98,11 +99,11 @@ def test_utterances_that_cannot_be_used_are_left_out_with_their_reason(data):
     (data / "utt2spk").write_text("a-1 a\nb-1 b\nc-1 c\nd-1 d\nf-1 f\n")
     corpus = read_data_directory(data)
     assert [u.id for u in corpus.utterances] == ["a-1"]
-    reasons = {problem.utterance_id: problem.reason for problem in corpus.problems}
+    reasons = {problem.utterance: problem.message for problem in corpus.problems}
     assert list(reasons) == ["b-1", "c-1", "d-1", "e-1", "f-1"]
-    parts = ["no audio", "does not exist", "empty file", "no speaker", "no transcript"]
-    for key, part in zip(reasons, parts, strict=True):
-        assert part in reasons[key]
+    codes = ["no-audio", "missing-file", "empty-file", "no-speaker", "no-transcript"]
+    assert [problem.code for problem in corpus.problems] == codes
+    assert "not in wav.scp" in reasons["b-1"] and "empty.wav" not in reasons["c-1"]
 
 
 def test_segments_give_start_and_end_and_minus_one_means_the_end(data):
@@ -114,7 +115,9 @@ def test_segments_give_start_and_end_and_minus_one_means_the_end(data):
 
 def test_a_segment_of_an_unlisted_recording_is_left_out(data):
     (data / "segments").write_text("a-1 c-1 0 1\nb-1 b-1 0 1\n")
-    assert read_data_directory(data).problems[0].reason == "its recording 'c-1' is not in wav.scp"
+    assert read_data_directory(data).problems[0] == Issue(
+        "no-audio", "the recording 'c-1' of 'a-1' is not in wav.scp", "error", data / "segments", 1, ("a-1",)
+    )
 
 
 def test_features_win_over_audio_unless_audio_is_preferred(data):
@@ -132,35 +135,40 @@ def test_without_text_there_are_no_words_and_no_problem(data):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "code", "line", "token"),
     [
-        ("wav.scp", "a-1 sph2pipe -f wav a.sph |\n", r"wav.scp:1: the entry of 'a-1' is a pipe .* never run"),
-        ("wav.scp", "a-1 a.wav\nb-1 | cat\n", r"wav.scp:2: .* pipe"),
-        ("wav.scp", "a-1 -\n", "pipe"),
-        ("wav.scp", "a-1 a.wav\na-1 b.wav\n", r"wav.scp:2: 'a-1' already occurs on line 1"),
-        ("wav.scp", "a-1\n", r"wav.scp:1: 'a-1' stands alone"),
-        ("feats.scp", "a-1 copy-feats ark:x ark:- |\n", "pipe"),
-        ("feats.scp", "a-1 x.ark:5[0:10]\n", "range of a matrix"),
-        ("utt2spk", "a-1 a b\n", "one speaker"),
-        ("utt2spk", "a-1 a\na-1 b\n", "already occurs"),
-        ("segments", "a-1 a-1 0.5\n", r"segments:1: .* is not a segment"),
-        ("segments", "a-1 a-1 0.5 0.2\n", "is not a segment"),
-        ("segments", "a-1 a-1 nan 2\n", "is not a segment"),
-        ("segments", "a-1 a-1 x 2\n", "is not a segment"),
-        ("spk2gender", "a x\n", "must be 'm' or 'f'"),
+        ("wav.scp", "a-1 sph2pipe -f wav a.sph |\n", "pipe", 1, "sph2pipe"),
+        ("wav.scp", "a-1 a.wav\nb-1 | cat\n", "pipe", 2, "'b-1'"),
+        ("wav.scp", "a-1 -\n", "pipe", 1, "'-'"),
+        ("wav.scp", "a-1 a.wav\na-1 b.wav\n", "duplicate-id", 2, "line 1"),
+        ("wav.scp", "a-1\n", "key-alone", 1, "'a-1'"),
+        ("feats.scp", "a-1 copy-feats ark:x ark:- |\n", "pipe", 1, "copy-feats"),
+        ("feats.scp", "a-1 x.ark:5[0:10]\n", "malformed", 1, "range"),
+        ("feats.scp", "a-1 x.ark:1234567890123456789\n", "malformed", 1, "19 digits"),
+        ("utt2spk", "a-1 a b\n", "malformed", 1, "'a-1 a b'"),
+        ("utt2spk", "a-1 a\na-1 b\n", "duplicate-id", 2, "line 1"),
+        ("segments", "a-1 a-1 0.5\n", "bad-segment", 1, "0.5"),
+        ("segments", "a-1 a-1 0.5 0.2\n", "bad-segment", 1, "0.2"),
+        ("segments", "a-1 a-1 nan 2\n", "bad-segment", 1, "nan"),
+        ("segments", "a-1 a-1 x 2\n", "bad-segment", 1, "x 2"),
+        ("spk2gender", "a x\n", "bad-gender", 1, "'x'"),
     ],
 )
-def test_malformed_lists_are_refused_naming_file_and_line(data, name, content, message):
+def test_malformed_lists_raise_or_are_collected(data, name, content, code, line, token):
     (data / name).write_text(content)
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises(CorpusError, match=f"{name}:{line}: .*{re.escape(token)}") as raised:
         read_data_directory(data)
+    assert raised.value.code == code
+    issues = collect_lists(data)[1]
+    assert [(one.code, one.path, one.line) for one in issues] == [(code, data / name, line)]
+    assert str(raised.value) == f"{issues[0].place}: {issues[0].message}"
 
 
 def test_what_is_no_data_directory_is_refused(data):
-    with pytest.raises(CorpusError, match="is not a directory"):
+    with pytest.raises(CorpusError, match="none is not a directory"):
         read_data_directory(data / "none")
     (data / "utt2spk").unlink()
-    with pytest.raises(CorpusError, match="utt2spk: No such file; it must say who said"):
+    with pytest.raises(CorpusError, match=r"utt2spk: .*UTTERANCE SPEAKER"):
         read_data_directory(data)
     (data / "wav.scp").unlink()
     with pytest.raises(CorpusError, match=r"neither wav.scp nor feats.scp"):
@@ -183,8 +191,15 @@ def test_random_list_files_give_a_corpus_or_a_corpus_error(tmp_path_factory, nam
     for other in ("wav.scp", "utt2spk"):
         (folder / other).write_text("a a\n")
     (folder / name).write_bytes(content)
-    with suppress(CorpusError):
-        read_data_directory(folder)
+    issues = []
+    found = interpret_lists(folder, read_lists(folder, needs=("utt2spk",), issues=issues), issues=issues)
+    try:
+        corpus = read_data_directory(folder)
+    except CorpusError as error:
+        assert str(issues[0].path) in str(error) and all(issue.stops for issue in issues)
+        return
+    assert not issues
+    assert tuple(found.usable.values()) == corpus.utterances
 
 
 def test_parts_are_chosen_by_id_and_by_speaker(data):
@@ -249,9 +264,9 @@ def test_utterances_that_do_not_fit_together_are_not_written(tmp_path):
     for utterances, message in (
         ([], "no utterances"),
         ([one, one], "twice"),
-        ([one, two], "all or none"),
+        ([one, two], "transcript"),
         ([Utterance("a b", "s", None, audio=tmp_path)], "white space"),
-        ([two, Utterance("3", "s", None, archive=tmp_path)], "one kind"),
+        ([two, Utterance("3", "s", None, archive=tmp_path)], "features"),
     ):
         with pytest.raises(CorpusError, match=message):
             write_data_directory(tmp_path / "out", utterances)
@@ -279,4 +294,4 @@ def test_read_data_directory_lists_that_are_no_files_raise(data: Path, name: str
         read_data_directory(data)
     (data.parent / "lexicon.txt").write_text("ONE W AH N\nTWO T UW\n")
     findings = validate(data, data.parent / "lexicon.txt").findings
-    assert [finding.code for finding in findings if finding.file.name == name and finding.stops] == ["unreadable"]
+    assert [finding.code for finding in findings if finding.path.name == name and finding.stops] == ["unreadable"]

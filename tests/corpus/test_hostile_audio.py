@@ -40,7 +40,7 @@ def with_data_size(path: Path, size: int, behind: bytes = b"") -> Path:
 def test_impossible_rate_is_refused_at_no_cost(tmp_path: Path, rate: int) -> None:
     path = with_rate(wav(tmp_path / "a.wav", np.zeros(10_000)), rate)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(CorpusError, match=rf"claims {rate} samples a second; 1000 to 768000 are possible"):
+    with pytest.raises(CorpusError, match=rf"{rate} Hz.* 1000 to 768000 Hz"):
         read_audio(path, rate=16000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kilobytes
 
@@ -51,7 +51,7 @@ def test_utterance_longer_than_an_hour_is_refused(tmp_path: Path) -> None:
         for _ in range(70):
             file.write(np.zeros(1 << 20, np.int16))
     assert path.stat().st_size < 1_000_000
-    with pytest.raises(CorpusError, match="Divide it with a file 'segments'") as error:
+    with pytest.raises(CorpusError, match="segments") as error:
         read_audio(path, rate=8000)
     assert error.value.code == "too-long"
     assert len(read_audio(path, rate=8000, start=9000.0, end=9001.0)) == 8000
@@ -124,7 +124,7 @@ def test_ogg_that_breaks_off_is_not_taken_as_whole(tmp_path: Path, subtype: str)
     last_page = content.rindex(b"OggS")
     for end in (len(content) // 2, last_page + 4, last_page + 20, last_page + 30, len(content) - 1):
         path.write_bytes(content[:end])
-        with pytest.raises(CorpusError, match=r"a\.ogg: breaks off within a page of its Ogg stream") as error:
+        with pytest.raises(CorpusError, match=r"a\.ogg: .*Ogg") as error:
             read_audio(path, rate=16000, start=0.0, end=1.0)
         assert error.value.code == "truncated"
     path.write_bytes(content[:last_page])  # as from a program that records live and does not mark the last page
@@ -138,7 +138,7 @@ def test_ogg_streams_behind_one_another_are_whole_if_the_last_is(tmp_path: Path,
     path.write_bytes(content + content)
     read_audio(path, rate=16000)
     path.write_bytes(content + content[:-1])
-    with pytest.raises(CorpusError, match="breaks off"):
+    with pytest.raises(CorpusError, match="ends "):
         read_audio(path, rate=16000)
 
 

@@ -32,7 +32,7 @@ def test_utterances_and_speakers_of_bad_names_are_left_out_with_the_reason(tmp_p
     (data / "utt2spk").write_text("".join(f"{name} {'/etc' if name == 'spoken' else 's'}\n" for name in names))
     corpus = read_data_directory(data)
     assert [utterance.id for utterance in corpus.utterances] == ["good"]
-    assert {problem.utterance_id: problem.code for problem in corpus.problems} == dict.fromkeys(
+    assert {problem.utterance: problem.code for problem in corpus.problems} == dict.fromkeys(
         set(names) - {"good"}, "bad-name"
     )
     assert corpus.listed == sorted(names)

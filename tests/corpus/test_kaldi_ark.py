@@ -117,8 +117,8 @@ def test_unusable_items_are_not_written_and_nothing_stays_behind(tmp_path, items
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"utt1  [\n 1 2\n 3 4 ]\n", "text archives"),
-        (pickle.dumps(MATRIX), "pickles are refused"),
+        (b"utt1  [\n 1 2\n 3 4 ]\n", "Text archives"),
+        (pickle.dumps(MATRIX), "pickles"),
         (b"\0BPKL " + pickle.dumps(1), "pickled object"),
         (b"\0BFV \x04\x02\0\0\0", "float vector"),
         (b"\0BXY \x04", "unknown type"),

@@ -40,7 +40,7 @@ def test_audio_of_a_lower_rate_costs_its_utterance_and_the_remedy_is_told(
     assert status == 0
     failed = [line.split("\t") for line in (tmp_path / "out" / "failed.tsv").read_text().splitlines()[1:]]
     assert [line[:2] for line in failed] == [[first.stem, "low-rate"]]
-    assert "4000 samples a second" in failed[0][2]
+    assert "4000 Hz" in failed[0][2]
     assert "sample_rate = 4000" in failed[0][2]
     assert "--upsample" in failed[0][2]
     assert "1 low-rate" in err

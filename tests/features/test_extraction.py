@@ -39,10 +39,10 @@ def test_every_utterance_gets_its_own_features_and_bad_ones_are_listed(corpus):
     seen: list[int] = []
     table, problems = extract_static(corpus, CONFIG, progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 70
-    assert [problem.utterance_id for problem in problems] == ["u05", "u40", "u66"]
+    assert [problem.utterance for problem in problems] == ["u05", "u40", "u66"]
     reasons = ["no samples", "18.8 ms of audio are shorter", "cannot be read"]
     for problem, reason in zip(problems, reasons, strict=True):
-        assert reason in problem.reason
+        assert reason in problem.message
     assert len(table) == 67
     for utterance in corpus.utterances[:5]:
         expected = mfcc(read_audio(utterance.source, rate=8000), CONFIG)
@@ -66,7 +66,7 @@ def test_archived_features_are_taken_as_they_are(tmp_path):
     write_archive(tmp_path / "data" / "feats.ark", tmp_path / "data" / "feats.scp", matrices.items())
     (tmp_path / "data" / "utt2spk").write_text("a s\nb s\nc s\n")
     table, problems = extract_static(read_data_directory(tmp_path / "data"), FeatureConfig())
-    assert table.ids == ("a", "b") and problems[0].reason == "has 7 features, but 'a' has 6"
+    assert table.ids == ("a", "b") and problems[0].message == "has 7 features, but 'a' has 6"
     np.testing.assert_array_equal(table.frames, np.concatenate([matrices["a"], matrices["b"]]))
 
 

@@ -23,7 +23,7 @@ def test_one_value_far_beyond_all_others_is_found(value):
     found = find_outlier_utterances(frames)
     assert list(found) == [5]
     assert found[5].code == "out-of-range"
-    assert found[5].reason.startswith(f"feature 1 of frame 7 is {value:g}, far from other utterances")
+    assert found[5].message.startswith(f"feature 1 of frame 7 is {value:g}, far from other utterances")
 
 
 def test_honest_features_are_none():
@@ -52,4 +52,4 @@ def test_an_archived_utterance_of_1e4_and_more_does_not_reach_the_table(tmp_path
     utterances = tuple(Utterance(name, "s", None, archive=archive, offset=offset) for name, offset in places)
     table, problems = extract_static(DataDirectory(tmp_path, utterances), FeatureConfig())
     assert table.ids == tuple(name for name in names if name not in ("u02", "u03"))
-    assert {problem.utterance_id: problem.code for problem in problems} == dict.fromkeys(["u02", "u03"], "out-of-range")
+    assert {problem.utterance: problem.code for problem in problems} == dict.fromkeys(["u02", "u03"], "out-of-range")

@@ -1,6 +1,7 @@
 """Reading dictionaries in each format, and the errors a user meets."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 
 from asr.lexicon import Lexicon, read_lexicon, write_lexicon
 from asr.lexicon.number_columns import is_decimal
-from asr.util.errors import LexiconError
+from asr.lexicon.reading import parse_lexicon
+from asr.util.errors import Issue, LexiconError
+from asr.util.text_lines import read_text_lines
 from asr.util.unicode_text import fault_in_word, nfc
-from asr.validation.lexicon import read_lexicon_past_faults
+from asr.validation.lexicon import collect_lexicon
 from tests.conftest import SHARED
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -92,7 +95,9 @@ def test_read_lexicon_mfa_dictionary_has_no_number_phones(name: str) -> None:
     assert not [phone for phone in lexicon.phones if is_decimal(phone)]
     assert variants <= set(lexicon[word])
     assert "silence columns" in lexicon.numbers
-    assert not [finding for finding in read_lexicon_past_faults(MFA / name).faults if finding.stops]
+    issues = []
+    collect_lexicon(MFA / name, None, issues)
+    assert not issues
 
 
 def test_cmu_variants_join_their_word_and_lose_stress(tmp_path: Path) -> None:
@@ -159,33 +164,54 @@ def test_gzip_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "format", "message"),
+    ("text", "format", "line", "token"),
     [
-        ("A EY\nB\n", "auto", "line 2: the word 'B' has no phones"),
-        ("A 1.0\nB 0.5 B\n", "kaldi", "line 1: the word 'A' has no phones"),
-        ("A 1.0 0.5 0.5 0.5\n", "kaldi", "line 1: the word 'A' has no phones"),
-        ("A A\nB 0.5 0.5 B\n", "auto", "line 2: .* 2 numbers.*cut"),
-        ("A A\nB 0.5 0.5 0.1 0.1 0.2 B\n", "auto", "line 2: .* 5 numbers"),
-        ("A 0.0 A\n", "auto", "line 1: .* 0.0"),
-        ("A 1.5 A\n", "auto", "line 1: .* 1.5"),
-        ("A EY\nB  # nothing\n", "cmu", "line 2: the word 'B' has no phones"),
-        ("A [] 0.5 0.5 ax\n", "htk", "line 1: .*'A'.* numbers"),
-        ("A [] 2.5 ax\n", "htk", "line 1: the probability '2.5'"),
-        ("A [a ax\n", "htk", "line 1: the output symbol"),
-        ("'A ax\n", "htk", "line 1: the quote ' is not closed"),
-        ("A ax\\\n", "htk", "line 1: a backslash ends the line"),
-        ("\\777 ax\n", "htk", "line 1: the octal escape"),
-        ("\\377 ax\n", "htk", "line 1: the escaped bytes"),
-        ("'A B' ax\n", "htk", "line 1: .* white space"),
-        ("", "auto", "has no words"),
-        ("# only\n", "auto", "has no words"),
-        ("A EY\n", "sphinx", "format 'sphinx' is unknown"),
+        ("A EY\nB\n", "auto", 2, "'B' has no phones"),
+        ("A 1.0\nB 0.5 B\n", "kaldi", 1, "'A' has no phones"),
+        ("A 1.0 0.5 0.5 0.5\n", "kaldi", 1, "'A' has no phones"),
+        ("A A\nB 0.5 0.5 B\n", "auto", 2, "2 numbers"),
+        ("A A\nB 0.5 0.5 0.1 0.1 0.2 B\n", "auto", 2, "5 numbers"),
+        ("A 0.0 A\n", "auto", 1, "0.0"),
+        ("A 1.5 A\n", "auto", 1, "1.5"),
+        ("A EY\nB  # nothing\n", "cmu", 2, "'B' has no phones"),
+        ("A [] 0.5 0.5 ax\n", "htk", 1, "'A'"),
+        ("A [] 2.5 ax\n", "htk", 1, "'2.5'"),
+        ("A [a ax\n", "htk", 1, "output symbol"),
+        ("'A ax\n", "htk", 1, "quote '"),
+        ("A ax\\\n", "htk", 1, "backslash"),
+        ("\\777 ax\n", "htk", 1, "octal"),
+        ("\\377 ax\n", "htk", 1, "escaped bytes"),
+        ("'A B' ax\n", "htk", 1, "'A B'"),
+        ("", "auto", None, "no words"),
+        ("# only\n", "auto", None, "no words"),
     ],
 )
-def test_a_bad_line_is_refused_with_file_line_and_value(tmp_path: Path, text: str, format: str, message: str) -> None:
+def test_malformed_lexicon_raises_or_is_collected(
+    tmp_path: Path, text: str, format: str, line: int | None, token: str
+) -> None:
     path = saved(tmp_path, text)
-    with pytest.raises(LexiconError, match=message):
+    with pytest.raises(LexiconError, match=re.escape(token)) as raised:
         read_lexicon(path, format=format)  # type: ignore[arg-type]
+    issues: list[Issue] = []
+    parse_lexicon(path, text.split("\n"), format=format, issues=issues)  # type: ignore[arg-type]
+    (issue,) = issues
+    assert (issue.code, issue.path, issue.line, issue.stops) == ("malformed", path, line, True)
+    assert f"{path}:{line}: " in str(raised.value) or line is None
+    assert issue.message in str(raised.value)
+
+
+def test_unknown_lexicon_format_raises(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="'sphinx'"):
+        read_lexicon(saved(tmp_path, "A EY\n"), format="sphinx")  # type: ignore[arg-type]
+
+
+def test_faulty_lexicon_lines_are_left_out_of_the_others(tmp_path: Path) -> None:
+    issues: list[Issue] = []
+    found = parse_lexicon(tmp_path, ["A EY", "B", "C SIL K", "D SIL", "E IY"], issues=issues)
+    assert [(issue.code, issue.line) for issue in issues] == [("malformed", 2), ("reserved-phone", 3)]
+    assert found.lexicon is not None
+    assert (found.lexicon.words, found.damaged) == (("A", "E"), {"B", "C"})
+    assert [entry.line for entry in found.entries] == [1, 4, 5]
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
@@ -228,10 +254,16 @@ def test_a_lexicon_that_would_not_read_back_is_not_written(tmp_path: Path) -> No
 @SAME_FOLDER
 @given(text=st.text(max_size=60) | DICTIONARY_LIKE, format=st.sampled_from(["auto", "kaldi", "cmu", "htk"]))
 def test_any_text_gives_a_lexicon_or_a_lexicon_error(tmp_path: Path, text: str, format: str) -> None:
+    issues: list[Issue] = []
+    path = saved(tmp_path, text)
+    found = parse_lexicon(path, read_text_lines(path, LexiconError, issues), format=format, issues=issues)  # type: ignore[arg-type]
     try:
-        lexicon = read_lexicon(saved(tmp_path, text), format=format)  # type: ignore[arg-type]
+        lexicon = read_lexicon(path, format=format)  # type: ignore[arg-type]
     except LexiconError:
+        assert issues
         return
+    assert found.lexicon == lexicon
+    assert not issues
     assert all(lexicon[word] for word in lexicon.words)
 
 
@@ -263,10 +295,11 @@ def test_an4_reads_the_same_from_its_kaldi_and_its_sphinx_file(speech_data: Path
     ],
 )
 def test_file_of_another_form_is_refused_with_its_line(tmp_path: Path, text: str, line: int, token: str) -> None:
-    with pytest.raises(LexiconError, match=rf"line {line}: .*{token}"):
+    with pytest.raises(LexiconError, match=rf":{line}: .*{token}"):
         read_lexicon(saved(tmp_path, text))
-    (fault,) = read_lexicon_past_faults(saved(tmp_path, text)).faults
-    assert (fault.code, fault.line) == ("malformed", line) and token in fault.message
+    issues = []
+    collect_lexicon(saved(tmp_path, text), None, issues)
+    assert [(issue.code, issue.line, token in issue.message) for issue in issues] == [("malformed", line, True)]
 
 
 def test_tabs_may_stand_between_phones_and_after_numbers(tmp_path: Path) -> None:

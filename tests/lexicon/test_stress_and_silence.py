@@ -63,7 +63,7 @@ def test_lines_of_nothing_but_silence_are_left_out_with_a_note(tmp_path: Path) -
 
 
 def test_silence_inside_a_word_is_refused_with_file_line_and_word(tmp_path: Path) -> None:
-    with pytest.raises(LexiconError, match=r"lexicon\.txt, line 2: the word 'WELL' has the phone 'SIL'"):
+    with pytest.raises(LexiconError, match=r"lexicon\.txt:2: the word 'WELL' has the phone 'SIL'"):
         read_lexicon(saved(tmp_path, "A A\nWELL W SIL L\n"))
 
 

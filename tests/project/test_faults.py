@@ -11,7 +11,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from asr.experiments.recipe import run_recipe
 from asr.util.error_messages import sentence_of
-from asr.util.errors import CorpusError, Fault, LexiconError, RunError, attempt
+from asr.util.errors import CorpusError, Issue, LexiconError, RunError, attempt
 from discriminants.util.errors import ModelFormatError
 
 REMEDY = ". Use more memory or fewer --jobs"
@@ -77,7 +77,7 @@ def test_a_fault_of_the_utterance_costs_the_utterance() -> None:
     def fail() -> None:
         raise CorpusError("a.wav: holds no samples.")
 
-    assert attempt(fail) == Fault("unreadable", "a.wav: holds no samples.")
+    assert attempt(fail) == Issue("unreadable", "a.wav: holds no samples.")
 
 
 @pytest.mark.parametrize(

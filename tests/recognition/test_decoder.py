@@ -85,4 +85,4 @@ def test_what_is_found_is_a_sentence_of_the_grammar_or_a_failure_with_its_reason
     assert {len(said) for said in found.hypotheses.values()} == {2}
     few = FrameTable.from_utterances(["short"], ["anna"], [static.utterance(0)[:4]])
     failed = recognize(model, few, graph).failed
-    assert "no sentence of the grammar fits the 4 frames" in failed["short"].reason
+    assert "no sentence of the grammar fits the 4 frames" in failed["short"].message

@@ -9,11 +9,10 @@ import soundfile
 
 from asr.acoustic import hybrid
 from asr.commands import align
-from asr.corpus.data_directory import Problem
 from asr.features import extraction
 from asr.recognition import decoder
 from asr.runs.outcome import account
-from asr.util.errors import AsrError, CorpusError, Fault, RunError, attempt, printable
+from asr.util.errors import AsrError, CorpusError, Issue, RunError, attempt, printable
 
 Asr = Callable[..., tuple[int, str, str]]
 
@@ -27,7 +26,7 @@ def raising(error: BaseException) -> Callable[..., None]:
 
 @pytest.mark.parametrize("error", [MemoryError(), KeyboardInterrupt(), SystemError(), OSError(28, ""), RunError("x")])
 def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
-    assert attempt(raising(CorpusError("a.wav: is empty", code="empty-file"))) == Fault("empty-file", "a.wav: is empty")
+    assert attempt(raising(CorpusError("a.wav: is empty", code="empty-file"))) == Issue("empty-file", "a.wav: is empty")
     with pytest.raises(type(error)):
         attempt(raising(error))
 
@@ -70,7 +69,7 @@ def test_machine_fault_ends_the_command_without_output(
 
 
 def test_every_utterance_is_accounted_for_or_the_program_is_at_fault(tmp_path):
-    problem = Problem("b", "empty-file", "b.wav is\tempty\n")
+    problem = Issue("empty-file", "b.wav is\tempty\n", utterances=("b",))
     account(["c", "b", "a"], ["a", "c"], [problem], tmp_path)
     assert (tmp_path / "failed.tsv").read_text() == "utterance\tcode\treason\nb\tempty-file\tb.wav is\\tempty \n"
     for done in (["a"], ["a", "b", "c"], ["a", "c", "d"]):

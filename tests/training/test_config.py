@@ -91,7 +91,7 @@ def test_all_faults_that_can_be_seen_together_are_told_together(path: Path) -> N
     path.write_text(MANY)
     with pytest.raises(SettingsError) as caught:
         load_config(path)
-    assert sorted(fault.name for fault in caught.value.faults) == [
+    assert sorted(fault.setting for fault in caught.value.faults) == [
         "features.low_hz", "features.n_cepstra", "gmm.iterations", "gmm.mixtures", "hybrid.realignments",
         "hybrid_features.context", "ngram_order", "seed", "tied_gmm.transform",
     ]  # fmt: skip
@@ -103,7 +103,7 @@ def test_faulty_table_hides_faults_that_depend_on_it(path: Path) -> None:
     path.write_text("[features]\nn_filters = 'many'\nn_cepstra = 30\n[hybrid_features]\nlow_hz = 7.0\n")
     with pytest.raises(SettingsError) as caught:
         load_config(path)
-    assert [fault.name for fault in caught.value.faults] == ["features.n_filters"]
+    assert [fault.setting for fault in caught.value.faults] == ["features.n_filters"]
 
 
 def test_a_file_that_sets_nothing_is_known(path: Path) -> None:
@@ -119,7 +119,7 @@ def test_small_dynamic_range_is_refused_in_settings_alone(path: Path) -> None:
     path.write_text("[features]\ndynamic_range_db = 3.0\n")
     with pytest.raises(SettingsError, match="dynamic_range_db 3 must be 0, for none, or at least 10") as caught:
         load_config(path)
-    assert [fault.name for fault in caught.value.faults] == ["features.dynamic_range_db"]
+    assert [fault.setting for fault in caught.value.faults] == ["features.dynamic_range_db"]
     assert FeatureConfig(dynamic_range_db=3.0).dynamic_range_db == 3.0
 
 

@@ -21,9 +21,8 @@ from asr.grammar import read_arpa, read_word_pair
 from asr.lexicon import read_lexicon
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.training.config import load_config
-from asr.util.errors import CorpusError, GrammarError
+from asr.util.errors import CorpusError, GrammarError, Issue
 from asr.util.text_lines import MAX_LINE_LENGTH, read_text, read_text_lines
-from asr.validation.lists import read_text_past_faults
 
 MARK = b"\xef\xbb\xbf"
 
@@ -137,9 +136,21 @@ def test_text_of_binary_kind_names_the_kind(path: Path, content: bytes, kind: st
     refused(path, kind)
     with pytest.raises(GrammarError, match=kind):
         read_arpa(path)
-    (finding,) = read_text_past_faults(path).faults
-    assert finding.code == "unreadable"
-    assert re.search(kind, finding.message)
+    issues = []
+    assert read_text_lines(path, CorpusError, issues) == []
+    (issue,) = issues
+    assert issue.code == "unreadable"
+    assert re.search(kind, issue.message)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_read_text_lines_collects_an_issue_for_each_bad_line(path: Path, pack) -> None:
+    path.write_bytes(pack(MARK + b"u1 a\nu2 \xff\nu3\0 b\n" + b"c" * (MAX_LINE_LENGTH + 1) + b"\nu5 e\n"))
+    issues: list[Issue] = []
+    lines = read_text_lines(path, CorpusError, issues)
+    assert (lines[:3], len(lines)) == (["u1 a", "u2 \ufffd", "u3 b"], 5)
+    assert [(issue.code, issue.line) for issue in issues] == [("not-utf8", 2), ("zero-byte", 3), ("unreadable", 4)]
+    assert all(issue.path == path and issue.stops for issue in issues)
 
 
 def test_text_beginning_like_a_kind_is_read(path: Path) -> None:

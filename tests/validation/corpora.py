@@ -88,11 +88,11 @@ class Corpus:
         place, _, part = expected.partition(": ")
         report = self.validate()
         found = [
-            f"{each.severity} {each.code} {each.file.relative_to(self.folder)}" + (f":{each.line}" if each.line else "")
+            f"{each.severity} {each.code} {each.path.relative_to(self.folder)}" + (f":{each.line}" if each.line else "")
             for each in report.findings
         ]
         assert found == [place], "\n".join(report.lines())
-        assert part in report.findings[0].message
+        assert part in report.findings[0].message, report.findings[0].message
 
 
 Spoil = Callable[[Corpus], object]

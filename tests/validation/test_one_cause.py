@@ -22,12 +22,12 @@ def test_files_listed_from_another_folder_are_one_finding(clean: Corpus) -> None
     _deeper(clean)
     (only,) = clean.validate().findings
     assert (only.code, only.line, only.stops, len(only.utterances)) == ("missing-file", 1, True, 9)
-    assert only.message.startswith("9 of 9 lines have the same fault: ")
+    assert only.message.startswith("9 of 9 lines have the same problem: ")
     first, second = (line.split()[1] for line in clean.lines("train/wav.scp")[:2])
     assert f"{clean.folder}/{first} does not exist" in only.message
     assert f"and in line 2 {clean.folder}/{second} does not exist" in only.message
     above = clean.folder.parent
-    assert only.remedy == f"all missing files are there from {above}, so give --root {above} (root=)"
+    assert only.remedy == f"all missing files exist under {above}: use --root {above} (root=)"
     assert not clean.validate(root=above).findings
 
 
@@ -36,13 +36,13 @@ def test_one_file_that_is_nowhere_does_not_hide_where_the_others_are(clean: Corp
     clean.set_line("train/wav.scp", 4, f"{clean.lines('train/wav.scp')[3].split()[0]} gone/too.wav")
     (only,) = clean.validate().findings
     above = clean.folder.parent
-    assert only.message.startswith("9 of 9 lines have the same fault: ")
-    assert only.remedy == f"8 of the 9 missing files are there from {above}, so give --root {above} (root=)"
+    assert only.message.startswith("9 of 9 lines have the same problem: ")
+    assert only.remedy == f"8 of the 9 missing files exist under {above}: use --root {above} (root=)"
 
 
 def test_a_training_ends_with_that_one_sentence(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     _deeper(clean)
-    with pytest.raises(AsrError, match=r"wav\.scp:1: 9 of 9 lines have the same fault: .* so give --root") as raised:
+    with pytest.raises(AsrError, match=r"wav\.scp:1: 9 of 9 lines have the same problem: .* use --root") as raised:
         log_findings(clean.validate())
     assert str(raised.value).count("--root") == 1
     assert not [message for message in caplog.messages if "wav.scp" in message]
@@ -54,16 +54,16 @@ def test_fault_of_nearly_all_files_is_one_finding(clean: Corpus) -> None:
     assert [finding.code for finding in clean.validate().errors] == ["unreadable"] * 8
     clean.audio(9).write_bytes(b"rubbish" * 99)
     (only,) = clean.validate().errors
-    assert only.message.startswith("9 of 9 lines have the same fault: ")
-    assert only.remedy == f"{READABLE} can be, so convert it to one of these"
+    assert only.message.startswith("9 of 9 lines have the same problem: ")
+    assert only.remedy == f"convert it to one of {READABLE}"
 
 
 def test_a_list_of_files_is_mended_by_the_command_that_is_told(clean: Corpus) -> None:
     lines = clean.lines("train/wav.scp")
     clean.write("train/wav.scp", [line.split()[1] for line in reversed(lines)])
     (only,) = clean.validate().findings
-    assert f"needs the name of its utterance first: '{lines[-1]}'" in only.message
-    texts = only.message.partition("to be put in its place: ")[2]
+    assert f"'{lines[-1]}'" in only.message
+    texts = only.message.partition("this command to wav.scp: ")[2]
     subprocess.run(texts, shell=True, check=True)
     (clean.folder / "train/wav.scp.new").rename(clean.folder / "train/wav.scp")
     assert clean.lines("train/wav.scp") == lines
@@ -76,7 +76,7 @@ def test_a_list_of_files_is_mended_by_the_command_that_is_told(clean: Corpus) ->
 def test_no_command_is_told_that_would_not_name_all_files_of_a_list(clean: Corpus, spoil) -> None:
     clean.write("train/wav.scp", [spoil(number) for number in range(9)])
     (only,) = clean.validate().findings
-    assert "is a list of files" in only.message and "sed" not in only.message
+    assert "list of files" in only.message and "sed" not in only.message
 
 
 def test_a_test_directory_without_its_files_does_not_stop_the_training(clean: Corpus) -> None:
@@ -98,7 +98,7 @@ def test_other_letter_case_is_fixed_by_the_command_told(clean: Corpus, turn) -> 
     unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
     assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
     if turn is str.title:
-        assert unknown[0].message.endswith("; write them as it does")
+        assert unknown[0].message.endswith("; write them as in the lexicon")
         return
     texts = unknown[0].message.partition("python3 ")[2]
     done = subprocess.run([sys.executable, *shlex.split(texts)], capture_output=True, text=True, check=True)
@@ -113,7 +113,7 @@ def test_punctuation_is_fixed_by_the_command_told(clean: Corpus, turn) -> None:
     clean.write("train/text", [" ".join([name, *map(turn, words)]) for name, *words in lines])
     unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
     assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
-    assert "in another case or without marks" in unknown[0].message
+    assert "without punctuation" in unknown[0].message
     texts = unknown[0].message.partition("python3 ")[2]
     done = subprocess.run([sys.executable, *shlex.split(texts)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [" ".join(parts) for parts in names_and_words]
@@ -126,4 +126,4 @@ def test_no_command_takes_marks_from_words_of_the_lexicon(clean: Corpus) -> None
     clean.write("train/text", [f"{line}." for line in clean.lines("train/text")])
     clean.append_word(6, "MR.")
     (unknown,) = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
-    assert unknown.message.endswith("; write them as it does")
+    assert unknown.message.endswith("; write them as in the lexicon")

@@ -15,7 +15,7 @@ from asr.alignment.ctm import ctm_rows, read_ctm, write_ctm
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.textgrid import write_textgrid
 from asr.cli.reporting import report_failures
-from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
+from asr.corpus.data_directory import DataDirectory, interpret_lists, read_data_directory, read_lists
 from asr.corpus.identifiers import fault_in_name
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
@@ -26,7 +26,7 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.runs.outcome import Outcome
 from asr.scoring.files import read_transcripts, write_transcripts
-from asr.util.errors import AsrError
+from asr.util.errors import AsrError, CorpusError, Issue
 from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import MAX_MESSAGE_LENGTH, Unsound, check_mark
 from tests.fuzz.reader import Seeds, reader
@@ -78,7 +78,7 @@ def checked(corpus: DataDirectory) -> DataDirectory:
     return corpus
 
 
-def check_report(problems: Sequence[Problem]) -> None:
+def check_report(problems: Sequence[Issue]) -> None:
     """What a command prints of utterances that it leaves out: a line each, of a name and a reason."""
     printed = io.StringIO()
     with redirect_stderr(printed):
@@ -91,8 +91,24 @@ def check_report(problems: Sequence[Problem]) -> None:
             raise Unsound(f"a report of utterances left out that no terminal can show: {line[:200]!r}")
 
 
+def _check_collector(path: Path) -> None:
+    """Lists that are read past their issues have some if they are refused, and else the same utterances."""
+    issues: list[Issue] = []
+    found = interpret_lists(path, read_lists(path, needs=("utt2spk",), issues=issues), issues=issues)
+    usable = found.usable
+    try:
+        corpus = read_data_directory(path)
+    except CorpusError:
+        if not issues:
+            raise Unsound("a list is refused, but has no issue") from None
+        return
+    if issues or tuple(usable.values()) != corpus.utterances:
+        raise Unsound(f"a list is accepted, but has an issue or other utterances: {issues[:1]}"[:500])
+
+
 def _read_marked_or_not(folder: Path) -> None:
     def read() -> tuple[object, ...]:
+        _check_collector(folder / "train")
         corpus = checked(read_data_directory(folder / "train"))
         corpus.digest()
         return corpus.utterances, corpus.problems, corpus.gender
@@ -148,7 +164,7 @@ def _use_corpus(corpus: DataDirectory, folder: Path) -> None:
         try:
             static = static_features(utterance, CONFIG)
         except AsrError as error:
-            check_report([Problem(utterance.id, error.code, str(error))])
+            check_report([Issue(error.code, str(error), utterances=(utterance.id,))])
             continue
         if not np.isfinite(static).all():
             raise Unsound("static features that are not finite")

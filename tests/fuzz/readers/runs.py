@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -32,8 +32,7 @@ def _table() -> FrameTable:
 
 def _build(directory: Path) -> None:
     _table().save(directory)
-    problems = [Problem("w", "no-features", "it is silent")]
-    (directory / "left-out.json").write_text(json.dumps(problems), encoding="utf-8")
+    (directory / "left-out.json").write_text(json.dumps([["w", "no-features", "it is silent"]]), encoding="utf-8")
 
 
 def _open(folder: Path, *, rebuild_changed: bool = False) -> Run:
