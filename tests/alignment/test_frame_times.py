@@ -96,7 +96,9 @@ def test_the_last_phone_and_the_grid_end_where_the_audio_does(recording, tmp_pat
     rows = ctm_rows("u", segments, times["u"])
     assert [row.start for row in rows] == [0.0, 0.408]  # 40 * 0.010 + 0.0075
     assert rows[1].start + rows[1].duration == pytest.approx(2 + 133 / 8000, abs=5.1e-4)
-    write_textgrid(tmp_path / "u.TextGrid", {"phones": segments}, times["u"])
+    of_u = times["u"]
+    intervals = [(of_u.border(one.start), of_u.border(one.end), one.label) for one in segments]
+    write_textgrid(tmp_path / "u.TextGrid", {"phones": intervals}, of_u.border(of_u.n_frames))
     grid = textgrid.openTextgrid(str(tmp_path / "u.TextGrid"), includeEmptyIntervals=True)
     assert grid.maxTimestamp == pytest.approx(2 + 133 / 8000, abs=6e-5)
     entries = grid.getTier("phones").entries

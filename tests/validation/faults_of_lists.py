@@ -30,7 +30,7 @@ def master_labels(corpus: Corpus) -> list[str]:
 
 LISTS: dict[str, Spoil] = {
     "error not-utf8 train/text:2: 0xff": lambda c: replace_bytes(c, "train/text", b"train0-003 ", b"train0-003 \xff"),
-    "error zero-byte train/text:2: zero byte": lambda c: replace_bytes(
+    "error zero-byte train/text:2: null byte": lambda c: replace_bytes(
         c, "train/text", b"train0-003 ", b"train0-003 \0"
     ),
     "error key-alone train/utt2spk:4: no value": lambda c: c.set_line("train/utt2spk", 4, c.names[3]),
