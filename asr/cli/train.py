@@ -1,6 +1,5 @@
 """`asr train`: training of a hybrid from a corpus and a lexicon."""
 
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -63,6 +62,10 @@ NoValidate = Annotated[
     ),
 ]
 
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show all details, which are also in train.log of the work directory.")
+]
+
 
 def train(
     data: Data,
@@ -77,6 +80,7 @@ def train(
     cluster: Cluster = None,
     rebuild_changed: RebuildChanged = False,
     no_validate: NoValidate = False,
+    verbose: Verbose = False,
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
@@ -93,6 +97,7 @@ def train(
       held-out.json      settings of the search chosen on held-out speech, and the word errors there
       suspects.tsv       transcripts that are probably not those of their audio
       failed.tsv         utterances left out, each with the reason
+      train.log          all details of the training
 
     \b
     Examples:
@@ -108,21 +113,22 @@ def train(
 
     import asr
     from asr.cli.reporting import report_failures
+    from asr.runs.log import training_log
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    trained = asr.train(
-        data,
-        lexicon,
-        work_dir,
-        root=root,
-        config=config,
-        classifier=classifier,
-        strip_stress=strip_stress,
-        seed=seed,
-        jobs=jobs,
-        cluster=cluster,
-        rebuild_changed=rebuild_changed,
-        check_samples=not no_validate,
-    )
+    with training_log(verbose=verbose):
+        trained = asr.train(
+            data,
+            lexicon,
+            work_dir,
+            root=root,
+            config=config,
+            classifier=classifier,
+            strip_stress=strip_stress,
+            seed=seed,
+            jobs=jobs,
+            cluster=cluster,
+            rebuild_changed=rebuild_changed,
+            check_samples=not no_validate,
+        )
     typer.echo(trained.model)
-    report_failures(trained.outcome, work_dir)
+    report_failures(trained.outcome, work_dir, shown=0)

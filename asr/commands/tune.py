@@ -247,7 +247,7 @@ def _best_share(
         scored = score_held_out([HeldOutModel(candidate, dataset, graph)], workers)
         tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
         if share is not None:
-            log.info("share %g of the second stream: %s", share, count(tuned.report.errors, "error"))
+            log.debug("share %g of the second stream: %s", share, count(tuned.report.errors, "error"))
             shares.append(TriedShare(share, tuned.report.errors))
         if best is None or tuned.report.errors < best[2].report.errors:
             best = candidate, scored, tuned, share

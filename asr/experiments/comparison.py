@@ -20,6 +20,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.recognition.decoder import recognize
 from asr.recognition.input_network import AdaptationSettings, recognize_adapted
+from asr.runs.log import LOG
 from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
@@ -36,6 +37,7 @@ from asr.training.gmm_stages import (
 from asr.training.hybrid_stages import frame_accuracy, train_hybrid_system
 from asr.training.tuning.folds import hold_out
 from asr.training.tuning.search import tune_search
+from asr.util.counted_text import count
 from asr.util.errors import Fault
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
@@ -168,7 +170,10 @@ def train_and_tune(
     tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
     if dev is None:
         inner, held_out = hold_out(dataset, context.config.tuning.held_out, context.config.seed)
-        fold_models, aligners = _train_all(context, f"{name}-tuning", inner, mixtures, tried)
+        of_folds = replace(context, of_fold=True)
+        fold_models, aligners = _train_all(of_folds, f"{name}-tuning", inner, mixtures, tried)
+        n_held_out = count(len(held_out.speakers), "speaker")
+        log.info("%s-tuning: %s trained without %s", name, count(len(fold_models), "model"), n_held_out)
         tuned = _tune_all(
             context, f"{name}-tuning", fold_models, tried, aligners, usual, held_out, make_grammars(inner)
         )
@@ -207,7 +212,7 @@ def _choose(hybrids: Sequence[HybridSpecification], tuned: Mapping[str, Mapping[
         }
         chosen[hybrid.name] = min(errors, key=errors.__getitem__)
         if len(errors) > 1:
-            every = ", ".join(f"{name} {count}" for name, count in errors.items())
+            every = ", ".join(f"{name} {n}" for name, n in errors.items())
             log.info("%s is %s; errors on held-out speakers: %s", hybrid.name, chosen[hybrid.name], every)
     return chosen
 
@@ -222,8 +227,8 @@ def choose_primary(systems: Iterable[System]) -> str:
     for system in systems:
         if system.kind == "discriminant":
             errors[system.name] = errors.get(system.name, 0) + sum(system.held_out_errors.values())
-    for name, count in errors.items():
-        log.info("%s: %d errors on held-out speakers", name, count)
+    for name, n_errors in errors.items():
+        log.debug("%s: %d errors on held-out speakers", name, n_errors)
     return min(errors, key=lambda name: (errors[name], name))
 
 
@@ -257,7 +262,7 @@ def combined(
             log.info("%s, %s: %d errors, %.2f %% WER", name, grammar_name, report.errors, report.wer)
         (directory / "errors.json").write_text(json.dumps(errors, indent=1))
 
-    directory = context.run.stage(f"{name}-held-out", build)
+    directory = context.stage(f"{name}-held-out", build)
     return replace(together, held_out_errors=json.loads((directory / "errors.json").read_text()))
 
 
@@ -276,7 +281,7 @@ def decode_test(
         graphs = _graphs(context, grammar, [part.trained for system in systems for part in system.parts or (system,)])
         for system in systems:
             stage = f"{name}-decode-{system.name}-{grammar_name}"
-            directory = context.run.stage(
+            directory = context.stage(
                 stage,
                 partial(
                     _decode,
@@ -315,8 +320,10 @@ def _decode(
     directory: Path, run: Run, system: System, test: Dataset, graphs: Graphs, grammar: str, workers: Workers
 ) -> None:
     words, failed, cpu_seconds = _recognized(system, test, graphs, grammar, workers)
-    for utterance, fault in sorted(failed.items()):
-        log.warning("%s: not decoded: %s", utterance, fault.reason)
+    for number, (utterance, fault) in enumerate(sorted(failed.items())):
+        log.log(logging.DEBUG if number else logging.WARNING, "%s: not decoded: %s", utterance, fault.reason)
+    if len(failed) > 1:
+        log.warning("%s not decoded; %s lists them", count(len(failed), "utterance"), LOG)
     write_transcripts(directory / "hyp.txt", words)
     run.note_time("decoding", cpu_seconds)
 
@@ -483,5 +490,5 @@ def _tune_all(
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 
-    directory = context.run.stage(stage, build)
+    directory = context.stage(stage, build)
     return json.loads((directory / "tuned.json").read_text())

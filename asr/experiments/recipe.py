@@ -17,6 +17,7 @@ from asr.experiments.results import ResultRow, print_table, write_results
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
 from asr.report.page import write_report
+from asr.runs.log import LOG, training_log
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
@@ -25,6 +26,7 @@ from asr.scoring.wer import ScoreReport
 from asr.training.config import TrainingConfig
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.training.gmm_stages import TrainingContext
+from asr.util.counted_text import count
 from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
 from asr.util.supervisor import supervise
 from discriminants.util.paths import is_dir
@@ -64,9 +66,14 @@ class Recipe:
                     progress=finished,
                 )
 
-        directory = self.context.run.stage(stage, build)
-        for problem in [*problems, *left_out(directory)]:
-            log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
+        directory = self.context.stage(stage, build)
+        problems = [*problems, *left_out(directory)]
+        for number, problem in enumerate(problems):
+            log.log(
+                logging.DEBUG if number else logging.WARNING, "%s: left out: %s", problem.utterance_id, problem.reason
+            )
+        if len(problems) > 1:
+            log.warning("%s of %s left out; %s lists them", count(len(problems), "utterance"), name, LOG)
         return load_dataset(directory, corpus, features)
 
 
@@ -97,7 +104,7 @@ def parse_arguments(
     systems: Mapping[str, str] = MappingProxyType({}),
     options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
-    """Parse the shared command line of recipes, and start logging to standard error.
+    """Parse the shared command line of recipes.
 
     `rows` (names of ablation rows) and `systems` (names and descriptions, such as
     `asr.experiments.thesis_table_4_2.CHOICE`) add options to select them. `downloads` adds `--download`, and the
@@ -139,8 +146,8 @@ def parse_arguments(
         )
     if options is not None:
         options(parser.add_argument_group("of this recipe"))
+    parser.add_argument("-v", "--verbose", action="store_true", help=f"show all details, which are also in {LOG}")
     found = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
     download = bool(downloads and found.download)
     if corpus_dir is not None and not is_dir(corpus_dir) and not download:
@@ -259,7 +266,7 @@ def run_recipe(main: Any) -> NoReturn:
     """Run a recipe's main function under a supervisor; report errors in one sentence with exit status 1."""
     supervise("recipe", resumable=True)
     try:
-        with standard_output_named():
+        with standard_output_named(), training_log(verbose=not {"-v", "--verbose"}.isdisjoint(sys.argv)):
             main()
     except Exception as error:
         message = sentence_of(error, resumable=True)

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with the remaining time on a terminal, and one log line at the end."""
+"""Progress of long work: a bar with the remaining time on a terminal, and a line in the detailed log at the end."""
 
 import logging
 import os
@@ -58,10 +58,10 @@ class Progress(Generic[T]):
             self._bar.stop()
         seconds = time.monotonic() - self._started
         if kind is None:
-            logger.info("%s: %d in %.1f s", self.description, self.done, seconds)
+            logger.debug("%s: %d in %.1f s", self.description, self.done, seconds)
         else:
             total = "" if self.total is None else f" of {self.total}"
-            logger.info("%s: stopped after %d%s in %.1f s", self.description, self.done, total, seconds)
+            logger.debug("%s: stopped after %d%s in %.1f s", self.description, self.done, total, seconds)
 
     def advance(self, n: int = 1) -> None:
         """Count `n` more items as done."""

@@ -22,7 +22,9 @@ from typing import IO, Any, Self
 import asr
 from asr.runs.checked_file import read_sealed, write_sealed
 from asr.runs.input_checksums import are_described, changed_files, describe_files
+from asr.runs.log import write_log
 from asr.runs.stage_checksums import check_digests, write_digests
+from asr.util.counted_text import count, duration
 from asr.util.errors import RunError
 from asr.util.files import atomic_directory
 from discriminants.util.paths import exists, is_dir
@@ -102,16 +104,20 @@ class Run:
         try:
             run._remove_leftovers()
             run._adopt(record, rebuild_changed, depends)
+            write_log(directory)
+            if done := run.done_stages():
+                logger.info("resuming: %s finished", count(len(done), "stage"))
         except BaseException:
             run.close()
             raise
         return run
 
-    def stage(self, name: str, build: Callable[[Path], None]) -> Path:
+    def stage(self, name: str, build: Callable[[Path], str | None], *, level: int = logging.INFO) -> Path:
         """Return the directory of stage `name`, filled by `build(temporary directory)` unless it exists.
 
-        A stage is built under another name, flushed to disk and renamed, so an existing one is complete. Its checksums
-        are verified once per process. Errors of `build` are raised, without creating the stage.
+        The result of `build`, if any, is logged with the time of the stage, at the given level. A stage is built under
+        another name, flushed to disk and renamed, so an existing one is complete. Its checksums are verified once per
+        process. Errors of `build` are raised, without creating the stage.
 
         Raises
         ------
@@ -123,13 +129,13 @@ class Run:
             if name not in self._checked:
                 check_digests(path, self._digests_path(name))
                 self._checked.add(name)
-            logger.info("stage %s: already done, skipped", name)
+            logger.debug("stage %s: already done, skipped", name)
             return path
-        logger.info("stage %s: started", name)
+        logger.debug("stage %s: started", name)
         wall, cpu = time.monotonic(), _cpu_seconds()
         self._parts, of_the_outer = {}, self._parts
         with atomic_directory(path) as temporary:
-            build(temporary)
+            summary = build(temporary)
             taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
             parts = {part: round(seconds, 3) for part, seconds in self._parts.items()}
             # Written before renaming, so that a complete stage has checksums and time.
@@ -138,7 +144,7 @@ class Run:
         self._parts = of_the_outer
         self._checked.add(name)
         shutil.rmtree(self.checkpoint(name), ignore_errors=True)
-        logger.info("stage %s: done in %.1f s", name, taken["wall"])
+        log_stage(name, taken["wall"], summary or "", level=level)
         return path
 
     def note_time(self, part: str, seconds: float) -> None:
@@ -263,6 +269,12 @@ class Run:
         for path in sorted(stages.iterdir(), key=lambda path: not is_dir(path)):
             if path.name.partition(".")[0] not in kept:
                 path.rename(discarded / path.name)
+
+
+def log_stage(name: str, seconds: float, summary: str = "", *, level: int = logging.INFO) -> None:
+    """Log the time and the main result of a part of a training in one line."""
+    taken = f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
+    logger.log(level, "%s", f"{name:22} {taken:>11}  {summary}".rstrip())
 
 
 def _new_record(

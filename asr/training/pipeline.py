@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import asr
-from asr.acoustic.fit_progress import duration
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import HeldOutErrors, Provenance
@@ -25,7 +24,7 @@ from asr.lexicon import Lexicon, read_lexicon
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
-from asr.runs.run import Run, require_run_or_empty
+from asr.runs.run import Run, log_stage, require_run_or_empty
 from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
@@ -40,7 +39,7 @@ from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.folds import folds
 from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_out, tune
-from asr.util.counted_text import count
+from asr.util.counted_text import count, duration
 from asr.util.errors import printable
 from asr.util.files import atomic_write
 from asr.validation.directory import LISTS
@@ -130,9 +129,13 @@ def train(
             context, "hybrid", dataset, mixtures, inputs.config.hybrid, inputs.config.hybrid_features
         )
         model = models.save("model", hybrid, tuned)
-        _log_vocabulary(model, dataset)
-        report_run(context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check, remarks=tuned.remarks)
-        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
+        notes = (*report.remarks, *_vocabulary_notes(model, dataset))
+        report_run(
+            context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check,
+            remarks=tuned.remarks, notes=notes,
+        )  # fmt: skip
+        log.info("models in %s: model.safetensors (hybrid), gmm.safetensors (mixtures)", work_dir)
+        log.info("report.html has the details, suspects.tsv and failed.tsv list utterances to check")
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(dataset.static) - len(mixtures.failed), problems)
@@ -147,18 +150,14 @@ def _read_inputs(
     check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
-        log.info("%s", printable(note))
+        log.debug("%s", printable(note))
     Topology(pronunciations.phones, config.states_per_phone)
     given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
     source: Literal["audio", "archive"] = "archive" if archive else "audio"
     if archive:
-        message = (
-            f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
-        )
-        remedy = "to recognize audio, train on audio (a data directory with wav.scp and without feats.scp)"
-        log.info("%s", printable(f"{message}; {remedy}"))
+        log.info("%s", printable(f"{data / 'feats.scp'}: the models will accept such features only, not audio"))
     check_copies(config.hybrid, source)
     return _Inputs(data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed)
 
@@ -189,8 +188,13 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
                 directory, corpus, config.features, silent_too=False, workers=context.workers, progress=finished
             )
 
-    features = context.run.stage("features", build_features)
+    features = context.stage("features", build_features)
     dataset = load_dataset(features, corpus, config.features)
+    summary = (
+        f"{count(len(dataset.static), 'utterance')}, {count(len(dataset.speakers), 'speaker')}, "
+        f"{duration(dataset.seconds)} of speech, {count(sum(map(len, dataset.references.values())), 'word')}"
+    )
+    log.info("corpus: %s, %d Hz", summary, config.features.sample_rate)
     problems = [*inputs.problems, *left_out(features)]
     account(inputs.listed, dataset.static.ids, problems, work_dir)
     if inputs.resumed and problems:
@@ -226,23 +230,18 @@ class _ModelFiles:
         """Write the mixtures before tuning, unless the file exists because it may be tuned already."""
         if not exists(self.work_dir / "gmm.safetensors"):
             self.save("gmm", trained, _TunedSearches({"gmm": search}))
-            log.info(
-                "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
-                "search is tuned, and grammar.arpa",
-                self.work_dir,
-            )
+            log.debug("%s: gmm.safetensors can be used already; tuning will change its search", self.work_dir)
 
 
-def _log_vocabulary(model: SpeechModel, dataset: Dataset) -> None:
-    """Log the model's vocabulary, and the grammar for transcripts of a fixed length."""
-    log.info("%s", vocabulary_line(model, dataset.references.values()))
+def _vocabulary_notes(model: SpeechModel, dataset: Dataset) -> Iterator[str]:
+    """Yield a note on the model's vocabulary, and one on transcripts of a fixed length."""
+    yield vocabulary_line(model, dataset.references.values())
     lengths = set(map(len, dataset.references.values()))
     if len(lengths) == 1:
-        log.info(
-            "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
-            "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
-            count(max(lengths), "word"),
-            *(2 * [*lengths]),
+        (length,) = lengths
+        yield (
+            f"every transcript has {count(length, 'word')}: if this holds for the speech to be recognized, use the "
+            f"grammar of {count(length, 'word')} (--grammar {length}, grammar='{length}'), which makes fewer errors"
         )
 
 
@@ -284,19 +283,13 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
     if config.tuning.held_out == 0 or len(dataset.static) < 2:
         return _TunedSearches(defaults)
     parts = folds(dataset, config.tuning.held_out, config.tuning.words, config.seed)
-    log.info(
-        "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
-        "most of the time: the mixtures of all speech took %s, and a pair has such and a hybrid, which usually takes "
-        "longer; `held_out = 0` under [tuning] in the settings does without",
-        count(len(parts), "pair"),
-        duration(_seconds_of(context, "gmm")),
-    )
     fold_models: dict[str, list[tuple[TrainedSystem, Dataset]]] = {name: [] for name in defaults}
+    of_fold = replace(context, of_fold=True)
     for number, (inner, held_out) in enumerate(parts, 1):
-        # Suspicious alignments are reported for the final model only.
-        mixtures = train_aligner(context, f"tuning-{number}-gmm", inner, complain=False)
+        done = context.run.is_done(f"tuning-{number}-hybrid")
+        mixtures = train_aligner(of_fold, f"tuning-{number}-gmm", inner)
         hybrid = train_hybrid_system(
-            context,
+            of_fold,
             f"tuning-{number}-hybrid",
             inner,
             mixtures,
@@ -305,10 +298,10 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
         )
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
             fold_models[name].append((trained, held_out))
-        if number < len(parts) and not context.run.is_done(f"tuning-{number + 1}-hybrid"):
-            _tell_time_left(context, number, len(parts))
+        if not done:
+            _log_fold(context, number, len(parts))
 
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         graphs = [
             compile_graph(context.lexicon, arpa_grammar(_ngram(inner, context)), trained.topology)
             for (inner, _), (trained, _) in zip(parts, fold_models["gmm"], strict=True)
@@ -325,8 +318,13 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
+        return "; ".join(
+            f"{NAMES[name]}: scale {one['search']['lm_scale']:g}, penalty {one['search']['insertion_penalty']:g}, "
+            f"beam {one['search']['beam']:g}"
+            for name, one in found.items()
+        )
 
-    directory = context.run.stage("tuning-search", build)
+    directory = context.stage("tuning-search", build)
     found = json.loads((directory / "search.json").read_text())
     with atomic_write(context.run.directory / "held-out.json") as temporary:
         temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -339,30 +337,16 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
     )
 
 
-def _tell_time_left(context: TrainingContext, n_done: int, n_pairs: int) -> None:
-    """Log the estimated time left, from the fold models finished so far.
+def _log_fold(context: TrainingContext, number: int, n_folds: int) -> None:
+    """Log the time of a fold's models and the estimated time of the other folds.
 
-    The first includes one-time work such as compilation, so it is an upper bound and ignored once there are others.
+    The first fold includes one-time work such as compilation, so it only gives an upper bound.
     """
-    seconds = [_seconds_of(context, f"tuning-{number}-") for number in range(1, n_done + 1)]
-    left = n_pairs - n_done
-    if n_done == 1:
-        log.info(
-            "the first of the %d pairs took %s, some of it for what is done once, so the other%s at most about %s; "
-            "then come the search on held-out speech and the hybrid that is kept, which usually take longer than a "
-            "pair, and several times as long where little is recognized",
-            n_pairs,
-            duration(seconds[0]),
-            "s take" if left > 1 else " takes",
-            duration(left * seconds[0]),
-        )
-    else:
-        log.info(
-            "%d of the %d pairs are done; what is left of them takes about %s",
-            n_done,
-            n_pairs,
-            duration(left * sum(seconds[1:]) / (n_done - 1)),
-        )
+    seconds = [_seconds_of(context, f"tuning-{fold}-") for fold in range(1, number + 1)]
+    each = sum(seconds[1:]) / (number - 1) if number > 1 else seconds[0]
+    left = duration((n_folds - number) * each)
+    summary = "" if number == n_folds else f"{'at most' if number == 1 else 'about'} {left} for the other folds"
+    log_stage(f"tuning fold {number} of {n_folds}", seconds[-1], summary)
 
 
 def _seconds_of(context: TrainingContext, begins: str) -> float:

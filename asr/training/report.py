@@ -16,6 +16,7 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.transcript_check import alignment_of
+from asr.util.counted_text import count
 from asr.util.files import atomic_write
 
 log = logging.getLogger(__name__)
@@ -29,14 +30,12 @@ _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
     "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
+_NOT_HELD_OUT = "no speech was held out, so there are no error rates"
 FEW_WORDS = 300  # below this, models with another seed can differ by several points
-_TWINS = (
-    "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
-    "that are kept had all of it"
-)
-_ONE_VOICE = (
-    f"the intervals redraw utterances, since there are fewer than {MIN_SPEAKERS} speakers: how much worse or better "
-    "another voice may do they do not say"
+_CROSS_VALIDATED = "the error rates come from cross-validation; the saved models are trained on all the data"
+_FEW_SPEAKERS = (
+    f"the intervals are estimated from utterances because there are fewer than {MIN_SPEAKERS} speakers; they do not "
+    "include the variation between speakers"
 )
 
 
@@ -65,7 +64,7 @@ def report_training(
     states: Literal["mono", "tri"] = "mono",
     notes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Write `results.json` and `report.html` to a directory, and log the table.
+    """Write `results.json` and `report.html` to a directory, and log the word error rates.
 
     Parameters
     ----------
@@ -102,11 +101,12 @@ def report_training(
     lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
     if rows:
-        remarks.append(_TWINS)
+        remarks.append(_CROSS_VALIDATED)
         if unit == "utterance":
-            remarks.append(_ONE_VOICE)
+            remarks.append(_FEW_SPEAKERS)
+    _log_results(rows, scored, grammar)
     for line in (*lines, *remarks):
-        log.info("%s", line)
+        log.debug("%s", line)
     with atomic_write(directory / RESULTS) as temporary:
         temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     write_report(
@@ -124,7 +124,7 @@ def report_training(
                 *lines[-1:],
                 *remarks,
                 str(alignment),
-                *(f"of the alignment: {complaint}" for complaint in alignment.complaints()),
+                *(f"alignment: {complaint}" for complaint in alignment.complaints()),
                 str(transcripts),
             )
         ],
@@ -143,6 +143,7 @@ def report_run(
     transcripts: TranscriptCheck,
     *,
     remarks: Mapping[str, Sequence[str]] | None = None,
+    notes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Write the report of `asr train` on its two systems to the run's directory, with `report_training`.
 
@@ -151,6 +152,8 @@ def report_run(
     search, hypotheses, remarks : mappings of "gmm" and "model"
         Search settings, the fold models' words for all held-out utterances (empty if nothing was held out), and
         sentences on the choice.
+    notes : sequence of str
+        Sentences at the top of the page.
     """
     settings = context.config.hybrid
     growth = [
@@ -185,6 +188,29 @@ def report_run(
         spoken=dataset.transcripts,
         grammar=f"{context.config.ngram_order}-gram",
         states="tri" if context.config.context == 3 else "mono",
+        notes=notes,
+    )
+
+
+def _log_results(
+    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], grammar: str
+) -> None:
+    if not rows:
+        log.info("%s", _NOT_HELD_OUT)
+        return
+    log.info("held-out speech: %s; grammar: %s of the transcripts", _size(scored[0][1]), grammar)
+    width = max(len(row["system"]) for row in rows)
+    for row in rows:
+        log.info(
+            "  %s %5.2f %% WER (95 %% interval %.1f to %.1f), %s",
+            row["system"].ljust(width), row["wer"], row["wer_low"], row["wer_high"], count(row["errors"], "error"),
+        )  # fmt: skip
+
+
+def _size(report: ScoreReport) -> str:
+    return (
+        f"{count(len(report.speakers()), 'speaker')}, {count(len(report.utterances), 'utterance')}, "
+        f"{count(report.words, 'word')}"
     )
 
 
@@ -216,13 +242,11 @@ def _table(
 ) -> list[str]:
     """Return the lines of the table, ending with the comparison of the first and last system."""
     if not rows:
-        return ["no speech was held out, so no error rate is known"]
+        return [_NOT_HELD_OUT]
     report = scored[0][1]
-    n_speakers = len(report.speakers())
     width = max(6, *(len(row["system"]) for row in rows))
     lines = [
-        f"on held-out speech ({_counted(n_speakers, 'speaker')}, {_counted(len(report.utterances), 'utterance')}, "
-        f"{_counted(report.words, 'word')}):",
+        f"on held-out speech ({_size(report)}):",
         f"{'system':{width}}  WER %  95 % interval  errors   sub   del   ins  scale  penalty",
     ]
     for row in rows:
@@ -236,25 +260,21 @@ def _table(
         comparison = compare_systems(last, first, unit=unit)
         difference = comparison.difference
         if difference.low <= 0 <= difference.high:
-            doubt = "; so little speech does not tell them apart"
+            doubt = "; the difference is not significant"
         elif report.words < FEW_WORDS:
-            doubt = f"; a hint, no more: {report.words} words are few, and others may say otherwise"
+            doubt = f"; {report.words} words are too few for a reliable comparison"
         else:
             doubt = ""
         lines.append(
             f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} "
-            f"(from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)} in 95 % of redrawn {unit}s)"
-            f"{doubt}"
+            f"(95 % interval from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)}, bootstrap "
+            f"over {unit}s){doubt}"
         )
     return lines
 
 
 def _more_or_fewer(difference: float) -> str:
     return f"{abs(difference):.1f} {'more' if difference > 0 else 'fewer'}"
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _curves(systems: Sequence[HeldOutSystem]) -> dict[str, list[tuple[float, float]]]:
@@ -284,9 +304,9 @@ def _suspects(check: TranscriptCheck, spoken: Mapping[str, Sequence[str]]) -> Pl
     left_out = len(check.suspects) - len(rows)
     more = f" {left_out} more are in suspects.tsv." if left_out else ""
     return PlainTable(
-        "Out of the ordinary",
-        "Scores are natural logarithms a frame of speech, of the transcript against any string of phones; 0 is the "
-        f"best there is.{more}",
+        "Suspects",
+        "Transcripts that may not match the audio, and unusual results of training. The score is the mean log "
+        f"likelihood ratio per speech frame of the transcript against any phone sequence. The maximum is 0.{more}",
         ("What", "Name", "Score", "Reason", "Transcript"),
         rows,
     )

@@ -11,7 +11,7 @@ from asr.runs.progress import progress
 
 @pytest.fixture(autouse=True)
 def log(caplog):
-    caplog.set_level(logging.INFO, logger="asr")
+    caplog.set_level(logging.DEBUG, logger="asr")
     return caplog
 
 

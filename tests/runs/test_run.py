@@ -46,7 +46,7 @@ def test_a_stage_is_built_once(tmp_path, caplog):
         built.append(target)
         write_one(target)
 
-    caplog.set_level(logging.INFO, logger="asr")
+    caplog.set_level(logging.DEBUG, logger="asr")
     for _ in range(2):
         with open_run(tmp_path) as run:
             path = run.stage("features", build)

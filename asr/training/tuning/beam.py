@@ -67,13 +67,13 @@ def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str
     n_arcs = max(each.fold_model.graph.n_arcs for each in scored)
     if n_arcs <= SMALL_GRAPH:
         wide = search.model_copy(update={"beam": max(search.beam, WIDE_BEAM)})
-        log.info("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, wide.beam, n_arcs)
+        log.debug("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, wide.beam, n_arcs)
         return wide
     with progress(sum(len(batch) for each in scored for batch in each.batches), "wide search: utterances") as bar:
         right = recognized_by_all(scored, [widest], bar.advance)[0]
     n_words = sum(map(len, right.values()))
     if n_words < MIN_WORDS:
-        log.info(
+        log.debug(
             "%s: beam %g and max_active %d stay: a wide search recognizes %d words, and %d are needed to narrow them",
             name,
             *_width(search),
@@ -90,7 +90,7 @@ def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str
     beams = [search.model_copy(update={"beam": beam}) for beam in _beams(search)]
     enough = _last_while(suffices, beams, "narrower beams that were tried")
     if enough is None:
-        log.info("%s: beam %g loses words that beam %g finds, so it is %g", name, search.beam, *2 * [widest.beam])
+        log.debug("%s: beam %g loses words that beam %g finds, so it is %g", name, search.beam, *2 * [widest.beam])
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
@@ -100,7 +100,7 @@ def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
         if limit < (search.max_active or n_arcs):
             chosen = chosen.model_copy(update={"max_active": limit})
-    log.info("%s: beam %g and max_active %d find the words of beam %g", name, *_width(chosen), widest.beam)
+    log.debug("%s: beam %g and max_active %d find the words of beam %g", name, *_width(chosen), widest.beam)
     return chosen
 
 

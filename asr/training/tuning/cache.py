@@ -70,7 +70,7 @@ class SearchCache:
             yield from kept
             n_done += len(kept)
         if n_done:
-            log.info("the words of %s batches were found before, and are kept", f"{n_done:,}")
+            log.debug("the words of %s batches were found before, and are kept", f"{n_done:,}")
         waiting: list[Words] = []
         begun = time.monotonic()
         for words in search(n_done):

@@ -149,12 +149,12 @@ def confidence_on(
     found = fit_confidence(judged(lattices, references))
     if found is None:
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
-        log.info(
+        log.debug(
             "confidences %s: they are fitted to at least %d words, of which %d are right and %d wrong",
             kept, MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH,
         )  # fmt: skip
         return search.confidence
-    log.info(
+    log.debug(
         "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
         found.scale, found.slope, found.fit, found.duration, found.offset,
     )  # fmt: skip

@@ -108,7 +108,7 @@ def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_activ
             if not new:
                 return surface
             pairs = count(len(new), "pair")
-            log.info("trying %s of scale and penalty on %d words", pairs, surface.words.sum())
+            log.debug("trying %s of scale and penalty on %d words", pairs, surface.words.sum())
             searches = [_search(swept, *pair) for pair in new]
             with progress(len(counting.references), f"{pairs} tried: utterances") as bar:
                 found = recognized_by_all(scored, searches, bar.advance)

@@ -78,7 +78,7 @@ def test_an_infinite_beam_becomes_a_finite_one(model, graph, held_out):
 
 def test_few_words_narrow_nothing(model, graph, held_out, monkeypatch, caplog):
     monkeypatch.setattr(beam, "MIN_WORDS", 200)
-    with caplog.at_level(logging.INFO, logger="asr.training.tuning.beam"):
+    with caplog.at_level(logging.DEBUG, logger="asr.training.tuning.beam"):
         assert width_for(model, held_out, graph, model.search) == model.search
     n_words = sum(map(len, words(model, held_out, graph, beam=2 * model.search.beam).values()))
     assert f"recognizes {n_words} words, and 200 are needed" in caplog.text

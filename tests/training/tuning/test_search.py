@@ -48,7 +48,7 @@ def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, 
 
 
 def test_every_search_tells_how_many_utterances_it_has_searched(model, graph, held_out, caplog) -> None:
-    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+    with caplog.at_level(logging.DEBUG, logger="asr.runs.progress"):
         tune_search(model, held_out, graph, SETTINGS)
     n = len(held_out.references)
     texts = [message.rpartition(" in ")[0] for message in caplog.messages]
