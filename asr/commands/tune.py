@@ -24,7 +24,7 @@ from asr.training.fingerprint import trained_utterances
 from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.rejection import NO_FILLER, fit_limits, fit_penalty
-from asr.training.tuning.search import FoldScores, HeldOutModel, TuningResult, score_held_out, tune
+from asr.training.tuning.search import FoldScores, TuningResult, tune
 from asr.util.counted_text import count
 from asr.util.errors import ConfigError, GrammarError, printable
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -244,8 +244,8 @@ def _best_share(
     best: tuple[SpeechModel, list[FoldScores], TuningResult, float | None] | None = None
     shares = []
     for share, candidate in candidates.items():
-        scored = score_held_out([HeldOutModel(candidate, dataset, graph)], workers)
-        tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
+        scored = [FoldScores.of(candidate, dataset, graph, workers)]
+        tuned = tune(scored, settings, max_active=SWEPT_ACTIVE)
         if share is not None:
             log.debug("share %g of the second stream: %s", share, count(tuned.report.errors, "error"))
             shares.append(TriedShare(share, tuned.report.errors))
@@ -270,16 +270,16 @@ def _rejection(
 
     Also returns the unusable recordings.
     """
-    model = commands.fold_model.model
+    model = commands.model
     corpus = corpus_for(model, others, root)
-    _require_others(corpus, commands.fold_model.held_out.corpus)
+    _require_others(corpus, commands.held_out.corpus)
     static, failed = static_frames(model, corpus, workers)
     dataset = Dataset(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
     if has_filler:
-        (scored,) = score_held_out([HeldOutModel(model, dataset, commands.fold_model.graph)], workers)
+        scored = FoldScores.of(model, dataset, commands.graph, workers)
         search, found = fit_penalty(commands, scored, search)
     else:
-        search, found = fit_limits(commands.fold_model, dataset, search, workers)
+        search, found = fit_limits(commands, dataset, search)
     if not found.commands:
         raise ConfigError(
             f"no sentence of the data is recognized right ({count(found.errors, 'error')} in "

@@ -36,7 +36,7 @@ from asr.training.gmm_stages import (
 )
 from asr.training.hybrid_stages import frame_accuracy, train_hybrid_system
 from asr.training.tuning.folds import hold_out
-from asr.training.tuning.search import tune_search
+from asr.training.tuning.search import FoldScores, tune
 from asr.util.counted_text import count
 from asr.util.errors import Fault
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
@@ -468,7 +468,7 @@ def _tune_all(
             for grammar_name, by_topology in graphs.items():
                 graph = by_topology[fold_model.topology]
                 kept = context.run.checkpoint(stage)
-                tuned = tune_search(model, held_out, graph, context.config.tuning, workers=context.workers, kept=kept)
+                tuned = tune([FoldScores.of(model, held_out, graph, context.workers, kept)], context.config.tuning)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
                     adapted = recognize_adapted(

@@ -38,7 +38,7 @@ from asr.training.transcript_check import find_suspects
 from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.folds import folds
-from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_out, tune
+from asr.training.tuning.search import FoldScores, TuningResult, tune
 from asr.util.counted_text import count, duration
 from asr.util.errors import printable
 from asr.util.files import atomic_write
@@ -309,19 +309,19 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
         kept = context.run.checkpoint("tuning-search")
         found, recognized = {}, {}
         for name, of_folds in fold_models.items():
-            pairs = zip(of_folds, graphs, strict=True)
-            models_of_name = [HeldOutModel(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
-            scored = score_held_out(models_of_name, context.workers, kept)
-            tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.tune_beam else None)
-            search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.tune_beam else tuned.search
+            scored = [
+                FoldScores.of(trained.load(), held_out, graph, context.workers, kept)
+                for (trained, held_out), graph in zip(of_folds, graphs, strict=True)
+            ]
+            tuned = tune(scored, config.tuning, max_active=SWEPT_ACTIVE if config.tuning.tune_beam else 0)
+            search = choose_width(scored, tuned.search) if config.tuning.tune_beam else tuned.search
             search = search.model_copy(update={"confidence": confidence_on(scored, search)})
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
-        return "; ".join(
-            f"{NAMES[name]}: scale {one['search']['lm_scale']:g}, penalty {one['search']['insertion_penalty']:g}, "
-            f"beam {one['search']['beam']:g}"
-            for name, one in found.items()
+        chosen = {NAMES[name]: one["search"] for name, one in found.items()}
+        return "scale and penalty: " + ", ".join(
+            f"{name} {one['lm_scale']:g} and {one['insertion_penalty']:g}" for name, one in chosen.items()
         )
 
     directory = context.stage("tuning-search", build)
