@@ -30,7 +30,7 @@ from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.runs.outcome import Outcome, account, accounted
-from asr.runs.progress import Progress, progress
+from asr.runs.progress import Progress
 from asr.training.dataset import trainable
 from asr.util.errors import AlignmentError, Fault, attempt, printable
 from asr.util.files import atomic_write
@@ -125,8 +125,7 @@ def _aligned(
     constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology)))
     found: dict[str, _Times] = {}
     problems: list[Problem] = []
-    counter: Progress[int] = progress(len(table), "aligning")
-    with counter:
+    with Progress(len(table), "aligning") as counter:
         for batch, results in zip(batches, workers.map(_align_batch, items, constants), strict=True):
             for name, result in zip(batch.ids, results, strict=True):
                 if isinstance(result, Fault):

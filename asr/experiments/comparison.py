@@ -323,7 +323,7 @@ def _decode(
     for number, (utterance, fault) in enumerate(sorted(failed.items())):
         log.log(logging.DEBUG if number else logging.WARNING, "%s: not decoded: %s", utterance, fault.reason)
     if len(failed) > 1:
-        log.warning("%s not decoded; %s lists them", count(len(failed), "utterance"), LOG)
+        log.warning("%s not decoded; listed in %s", count(len(failed), "utterance"), LOG)
     write_transcripts(directory / "hyp.txt", words)
     run.note_time("decoding", cpu_seconds)
 

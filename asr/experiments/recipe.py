@@ -73,7 +73,7 @@ class Recipe:
                 logging.DEBUG if number else logging.WARNING, "%s: left out: %s", problem.utterance_id, problem.reason
             )
         if len(problems) > 1:
-            log.warning("%s of %s left out; %s lists them", count(len(problems), "utterance"), name, LOG)
+            log.warning("%s of %s left out; listed in %s", count(len(problems), "utterance"), name, LOG)
         return load_dataset(directory, corpus, features)
 
 
@@ -113,39 +113,37 @@ def parse_arguments(
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
         parser.add_argument("--corpus-dir", type=Path, required=True, help="folder of the corpus")
+    parser.add_argument("--work-dir", type=Path, required=True, help="directory of the stages, models and results.json")
     parser.add_argument(
-        "--work-dir", type=Path, required=True, help="where the run keeps its stages, models, results.json"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="threads and processes to work in (default: all cores)"
+        "--jobs", type=int, default=os.cpu_count() or 1, help="number of threads and processes (default: all cores)"
     )
     parser.add_argument(
         "--cluster",
         metavar="tcp://HOST:PORT",
-        help="work on the machines of this dask scheduler instead, which have to see the same files",
+        help="use the machines of this dask scheduler, which need access to the same files",
     )
     parser.add_argument(
-        "--rebuild-changed", action="store_true", help="start anew where the work directory holds another run"
+        "--rebuild-changed", action="store_true", help="delete the stages of another run in the work directory"
     )
     if takes_noise:
-        parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with noise mixed in")
+        parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with added noise")
     if rows:
         parser.add_argument(
             "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
         )
     if downloads:
         parser.add_argument(
-            "--download", action="store_true", help="fetch what is public of the corpus and not there yet"
+            "--download", action="store_true", help="download the public parts of the corpus if they are missing"
         )
     if systems:
         parser.add_argument(
             "--systems",
             choices=(OURS, *systems),
             default=OURS,
-            help=f"which systems are compared: the recipe's own, or {', or '.join(systems.values())} (default: {OURS})",
+            help=f"systems to compare: the recipe's own, or {', or '.join(systems.values())} (default: {OURS})",
         )
     if options is not None:
-        options(parser.add_argument_group("of this recipe"))
+        options(parser.add_argument_group("options of this recipe"))
     parser.add_argument("-v", "--verbose", action="store_true", help=f"show all details, which are also in {LOG}")
     found = parser.parse_args()
     corpus_dir = found.corpus_dir if needs_corpus else None
@@ -259,7 +257,7 @@ def finish(
     )
     print_table(rows)
     recipe.resources.close()
-    log.info("results in %s, report in %s", recipe.work_dir / "results.json", recipe.work_dir / "report.html")
+    log.info("results: %s, report: %s", recipe.work_dir / "results.json", recipe.work_dir / "report.html")
 
 
 def run_recipe(main: Any) -> NoReturn:

@@ -36,9 +36,9 @@ class _Column:
 
 
 _MEASURED = (
-    _Column("decode_rtf", "RTF", 4, "RTF: processor seconds a second of audio."),
-    _Column("train_seconds", "Training s", 1, "Training: seconds by the clock."),
-    _Column("frame_accuracy", "Frames %", 1, "Frames: share of frames whose state is recognized."),
+    _Column("decode_rtf", "RTF", 4, "RTF: CPU seconds per second of audio."),
+    _Column("train_seconds", "Training s", 1, "Training: wall-clock seconds."),
+    _Column("frame_accuracy", "Frames %", 1, "Frames: percentage of frames with the correct state."),
 )
 
 
@@ -140,7 +140,7 @@ def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
     if len(shown) < len(highest):
         title += f": the {len(shown)} speakers of {len(highest)} with the highest"
     worst, best = shown[0], min(highest, key=lambda speaker: (highest[speaker], speaker))
-    text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has them all."
+    text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has all speakers."
     kept = {system: {s: by_speaker[s] for s in shown if s in by_speaker} for system, by_speaker in rates.items()}
     return speaker_bars(kept, label="word error rate, %", id="speakers", title=title, text=text)
 

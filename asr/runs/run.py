@@ -99,7 +99,7 @@ class Run:
             directory.mkdir(parents=True, exist_ok=True)
             lock = _take_lock(directory)
         except OSError as error:
-            raise RunError(f"{directory}: cannot be used ({error.strerror}); give a writable directory") from error
+            raise RunError(f"{directory}: cannot be used ({error.strerror}). Expected a writable directory") from error
         run = cls(directory, lock)
         try:
             run._remove_leftovers()
@@ -170,15 +170,15 @@ class Run:
     def stage_time(self, name: str) -> StageTime:
         """Return the time of stage `name`, also from an earlier process; RunError if it is missing or damaged."""
         if not self.is_done(name):
-            raise RunError(f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first")
+            raise RunError(f"{self._stage_path(name)}: the stage is not finished")
         path = self._seconds_path(name)
-        remedy = f"remove the directory {self._stage_path(name)}, and the same command makes it again"
-        taken = read_sealed(path, "the time of a stage", remedy)
+        remedy = f"remove the directory {self._stage_path(name)} and run the same command"
+        taken = read_sealed(path, "a record of a stage's time", remedy)
         try:
             parts = {part: _finite(seconds) for part, seconds in taken["parts"].items()}
             return StageTime(wall=_finite(taken["wall"]), cpu=_finite(taken["cpu"]), parts=parts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
+            raise RunError(f"{path}: has no valid seconds of a stage; {remedy}") from error
 
     def close(self) -> None:
         """Release the lock of the directory."""
@@ -194,7 +194,7 @@ class Run:
 
     def _stage_path(self, name: str) -> Path:
         if not _STAGE_NAME.fullmatch(name):
-            raise RunError(f"{name!r} cannot name a stage; use letters, digits, '-' and '_'")
+            raise RunError(f"{name!r} is not a stage name. Expected letters, digits, '-' and '_'")
         return self.directory / _STAGES / name
 
     def _seconds_path(self, name: str) -> Path:
@@ -220,10 +220,7 @@ class Run:
         if not exists(path):
             write_sealed(path, record)
             return
-        remedy = (
-            "start in another directory, or throw away what was done in this one (--rebuild-changed, "
-            "rebuild_changed=True)"
-        )
+        remedy = "use another directory, or delete the stages of this one (--rebuild-changed, rebuild_changed=True)"
         try:
             existing = read_sealed(path, "the record of a run", remedy)
         except RunError:
@@ -237,21 +234,21 @@ class Run:
         kept = [stage for stage in done if stage not in lost]
         if differences and not rebuild_changed:
             raise RunError(
-                f"{path}: this directory belongs to another run ({'; '.join(differences)}); put back what it was begun "
-                "with, use another directory, or allow changes (--rebuild-changed, rebuild_changed=True), which throws "
-                f"away what depends on them ({', '.join(lost) or 'nothing yet'})"
+                f"{path}: the directory has another run ({'; '.join(differences)}). Use the original inputs, another "
+                "directory, or --rebuild-changed (rebuild_changed=True), which deletes the dependent stages "
+                f"({', '.join(lost) or 'none'})"
             )
         if kept or not differences:
             for change in _differences(existing, record, ("versions",)):
-                logger.warning("resuming %s under another version: %s", self.directory, change)
+                logger.warning("%s: resuming with another version: %s", self.directory, change)
         if not differences:
             return
         message = f"; kept: {', '.join(kept)}" if kept else ""
         logger.warning(
-            "%s: %s; thrown away: %s%s",
+            "%s: %s; deleted stages: %s%s",
             path,
             "; ".join(differences),
-            ", ".join(lost) or "nothing was done yet",
+            ", ".join(lost) or "none",
             message,
         )
         self._throw_away_all_but(kept)
@@ -300,13 +297,13 @@ def _new_record(
     try:
         return json.loads(json.dumps(record))  # as it will be read: tuples become lists
     except (TypeError, ValueError) as error:
-        raise RunError(f"the configuration of a run must hold JSON values only: {error}") from error
+        raise RunError(f"the configuration of a run must have JSON values only: {error}") from error
 
 
 def require_run_or_empty(directory: Path) -> None:
     """Raise RunError if the directory has files other than a run's, or than those of a run killed at its start."""
     if exists(directory) and not is_dir(directory):
-        raise RunError(f"{directory}: is a file; a run needs a directory")
+        raise RunError(f"{directory}: is a file. Expected a directory")
     for name in (_STAGES, _DISCARDED):
         if (directory / name).is_symlink():
             raise RunError(
@@ -317,7 +314,7 @@ def require_run_or_empty(directory: Path) -> None:
     ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
     foreign = sorted(child.name for child in directory.iterdir() if not ours.fullmatch(child.name))
     if foreign:
-        raise RunError(f"{directory}: holds {foreign[0]!r} but no {_RECORD}, so it is no run; use an empty directory")
+        raise RunError(f"{directory}: has {foreign[0]!r} but not {_RECORD}. Expected an empty directory, or a run")
 
 
 def _take_lock(directory: Path) -> IO[str]:
@@ -340,8 +337,7 @@ def _take_lock(directory: Path) -> IO[str]:
         holder = lock.read().strip()
         lock.close()
         raise RunError(
-            f"{directory}: another process ({holder or 'just started'}) works in this run; "
-            "wait for it, or use another directory"
+            f"{directory}: used by another process ({holder or 'just started'}). Wait for it, or use another directory"
         ) from error
     with suppress(OSError):  # the owner is only used in messages
         os.ftruncate(lock.fileno(), 0)
@@ -376,7 +372,7 @@ def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]
         return []
     files = old.get("files")
     known = files if are_described(files) else {}
-    also = ", as files that its lists name were replaced, added or removed" if known else ""
+    also = ": files in its lists were changed, added or removed" if known else ""
     return list(changed_files(known, new["files"] if known else {})) or [
         f"the input '{name}' has changed{also}" for name in names
     ]

@@ -265,7 +265,7 @@ def frame_accuracy(model: SpeechModel, dataset: Dataset, states: np.ndarray) -> 
     """Return the percentage of frames whose most probable state is the aligned one; state -1 is ignored."""
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
-        raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
+        raise ConfigError("frame accuracy requires a hybrid")
     with threadpool_limits(1):
         frames = frames_of_states(model, dataset.static, states).frames
         correct = sum(
@@ -317,8 +317,8 @@ def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) 
     """Raise ConfigError for audio augmentation of feature archives, and CorpusError for unusable noise."""
     if source == "archive" and (settings.speed_perturb or settings.noise):
         raise ConfigError(
-            "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give "
-            "audio"
+            "speed_perturb and noise require audio, but these features come from an archive; remove both settings, or "
+            "use audio"
         )
     if settings.noise is not None:
         read_noise(settings.noise.directory)

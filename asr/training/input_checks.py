@@ -126,7 +126,7 @@ def _read_settings(
             set(),
         )
     if file is not None and sets_nothing(file):
-        return settings, [warning("settings", file, None, "sets nothing, so that every setting has its default")], set()
+        return settings, [warning("settings", file, None, "is empty, so all settings have their defaults")], set()
     return settings, [], set()
 
 
@@ -211,5 +211,5 @@ def _error(stops: Sequence[Finding]) -> AsrError:
         )
         for finding in shown
     ]
-    more = f"; and {len(stops) - 1:,} faults more, which the log lists" if len(stops) > _TOLD else ""
+    more = f"; {len(stops) - 1:,} more are in the log" if len(stops) > _TOLD else ""
     return kind("; ".join(texts) + more)

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -30,7 +30,7 @@ _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
     "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
-_NOT_HELD_OUT = "no speech was held out, so there are no error rates"
+_NOT_HELD_OUT = "error rates are unknown because no speech was held out"
 FEW_WORDS = 300  # below this, models with another seed can differ by several points
 _CROSS_VALIDATED = "the error rates come from cross-validation; the saved models are trained on all the data"
 _FEW_SPEAKERS = (
@@ -98,15 +98,13 @@ def report_training(
     ]
     unit: Unit = "speaker" if len({speakers[name] for name in references}) >= MIN_SPEAKERS else "utterance"
     rows = [_row(system, report, unit, grammar, states) for system, report in scored]
-    lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
-    if rows:
-        remarks.append(_CROSS_VALIDATED)
-        if unit == "utterance":
-            remarks.append(_FEW_SPEAKERS)
+    remarks = [*_comparison(scored, unit), *remarks, _CROSS_VALIDATED] if rows else [_NOT_HELD_OUT]
+    if rows and unit == "utterance":
+        remarks.append(_FEW_SPEAKERS)
     _log_results(rows, scored, grammar)
-    for line in (*lines, *remarks):
-        log.debug("%s", line)
+    for remark in remarks:
+        log.debug("%s", remark)
     with atomic_write(directory / RESULTS) as temporary:
         temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     write_report(
@@ -121,7 +119,6 @@ def report_training(
             _sentence(line)
             for line in (
                 *notes,
-                *lines[-1:],
                 *remarks,
                 str(alignment),
                 *(f"alignment: {complaint}" for complaint in alignment.complaints()),
@@ -198,20 +195,18 @@ def _log_results(
     if not rows:
         log.info("%s", _NOT_HELD_OUT)
         return
-    log.info("held-out speech: %s; grammar: %s of the transcripts", _size(scored[0][1]), grammar)
+    report = scored[0][1]
+    size = ((report.speakers(), "speaker"), (report.utterances, "utterance"))
+    log.info(
+        "held-out speech: %s, %s; grammar: %s of the transcripts",
+        ", ".join(count(len(things), thing) for things, thing in size), count(report.words, "word"), grammar,
+    )  # fmt: skip
     width = max(len(row["system"]) for row in rows)
     for row in rows:
         log.info(
             "  %s %5.2f %% WER (95 %% interval %.1f to %.1f), %s",
             row["system"].ljust(width), row["wer"], row["wer_low"], row["wer_high"], count(row["errors"], "error"),
         )  # fmt: skip
-
-
-def _size(report: ScoreReport) -> str:
-    return (
-        f"{count(len(report.speakers()), 'speaker')}, {count(len(report.utterances), 'utterance')}, "
-        f"{count(report.words, 'word')}"
-    )
 
 
 def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, states: str) -> dict[str, Any]:
@@ -237,40 +232,22 @@ def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, s
     }
 
 
-def _table(
-    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit
-) -> list[str]:
-    """Return the lines of the table, ending with the comparison of the first and last system."""
-    if not rows:
-        return [_NOT_HELD_OUT]
-    report = scored[0][1]
-    width = max(6, *(len(row["system"]) for row in rows))
-    lines = [
-        f"on held-out speech ({_size(report)}):",
-        f"{'system':{width}}  WER %  95 % interval  errors   sub   del   ins  scale  penalty",
-    ]
-    for row in rows:
-        interval = f"{row['wer_low']:.1f} to {row['wer_high']:.1f}"
-        lines.append(
-            f"{row['system']:{width}}  {row['wer']:5.1f}  {interval:>13}  {row['errors']:6d} {row['sub']:5d} "
-            f"{row['del']:5d} {row['ins']:5d}  {row['lm_scale']:5.3g}  {row['insertion_penalty']:7.3g}"
-        )
-    if len(scored) > 1:
-        (baseline, first), (system, last) = scored[0], scored[-1]
-        comparison = compare_systems(last, first, unit=unit)
-        difference = comparison.difference
-        if difference.low <= 0 <= difference.high:
-            doubt = "; the difference is not significant"
-        elif report.words < FEW_WORDS:
-            doubt = f"; {report.words} words are too few for a reliable comparison"
-        else:
-            doubt = ""
-        lines.append(
-            f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} "
-            f"(95 % interval from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)}, bootstrap "
-            f"over {unit}s){doubt}"
-        )
-    return lines
+def _comparison(scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit) -> Iterator[str]:
+    """Yield a sentence that compares the last system with the first, if there are several."""
+    if len(scored) < 2:
+        return
+    (baseline, first), (system, last) = scored[0], scored[-1]
+    difference = compare_systems(last, first, unit=unit).difference
+    doubt = ""
+    if difference.low <= 0 <= difference.high:
+        doubt = "; the difference is not significant"
+    elif first.words < FEW_WORDS:
+        doubt = f"; {first.words} words are too few for a reliable comparison"
+    yield (
+        f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} (95 % "
+        f"interval from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)}, bootstrap over "
+        f"{unit}s){doubt}"
+    )
 
 
 def _more_or_fewer(difference: float) -> str:

@@ -146,7 +146,7 @@ def test_log_has_all_of_many_faults_the_error_one(train: Asr, corpus: Corpus, ca
     status, _, err = train()
     assert status == 1
     assert err.startswith(f"asr: error: {corpus.folder}/train/utt2spk:1: ")
-    assert err.endswith("and 6 faults more, which the log lists\n") and "utt2spk:2" not in err
+    assert "6 more are in the log" in err and "utt2spk:2" not in err
     texts = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert [f"utt2spk:{line}: " in "".join(texts) for line in range(1, 8)] == [True] * 7
 

@@ -179,7 +179,7 @@ def test_an_empty_report_is_still_a_page(render):
 
 
 def test_a_curve_without_points_says_so(render):
-    assert "No point was recorded." in Page(render(curves={"loss by pass": []})).words
+    assert "No values were recorded." in Page(render(curves={"loss by pass": []})).words
 
 
 def test_a_speaker_without_words_has_a_dash_and_no_bar(render):

@@ -79,7 +79,7 @@ def test_without_held_out_speech_there_is_a_page_and_no_results(tmp_path, caplog
     rows, lines, page = reported(tmp_path, caplog, systems, {})
     assert rows == json.loads((tmp_path / "results.json").read_text()) == []
     assert len(lines) == 1 and "held out" in lines[0]
-    assert "No speech was held out" in page.words
+    assert "no speech was held out" in page.words
 
 
 def test_an_utterance_without_hypothesis_counts_as_deleted(tmp_path, caplog):

@@ -18,7 +18,7 @@ from asr.lattices.lattice import Lattice
 from asr.recognition.confidence import ConfidenceFeatures, evidence, log_odds
 from asr.recognition.lattice_outputs import default_lattice_beam
 from asr.recognition.search import search_lattice
-from asr.runs.progress import progress
+from asr.runs.progress import Progress
 from asr.scoring.wer import align_words
 from asr.training.tuning.search import FoldScores
 
@@ -120,7 +120,7 @@ def confidence_on(
     every_word = {name: words for each in scored for name, words in each.held_out.references.items()}
     references = {name: words for name, words in every_word.items() if name not in leave_out}
     every = max(1, math.ceil(sum(map(len, references.values())) / SUFFICIENT_WORDS))
-    with progress(sum(len(batch.ids) for each in scored for batch in each.batches), "lattices: utterances") as bar:
+    with Progress(sum(len(batch.ids) for each in scored for batch in each.batches), "lattices: utterances") as bar:
         for each in scored:
             chosen = [
                 [(name, scores) for name, scores in zip(batch.ids, own, strict=True) if name in references][::every]

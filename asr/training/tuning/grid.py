@@ -59,7 +59,7 @@ class GridChoice:
     undecided: float
     """Ratio of the posterior's to the prior's spread, the smaller of scale and penalty; 1 without information."""
     at_edge: tuple[int, int]
-    """For scale and penalty: 1 if the most probable search has the largest tried value, -1 the smallest, else 0."""
+    """Edge of the tried scales and penalties with the most probable search: 1 the largest, -1 the smallest, else 0."""
 
     def remarks(self, n_words: int, own_penalty: float = 0.0) -> Iterator[str]:
         """Yield a sentence for each reason to doubt the choice; `own_penalty` as in `choose`."""

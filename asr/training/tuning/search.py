@@ -18,7 +18,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.recognition.search import BATCH_FRAMES, search_words
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.runs.checked_file import read_sealed, write_sealed
-from asr.runs.progress import counted, progress
+from asr.runs.progress import Progress, counted
 from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
@@ -70,7 +70,7 @@ class FoldScores:
             batches = frames_of(model, static, maps).batches(BATCH_FRAMES)
         shared = workers.share((model.hmm, graph))
         scores: list[list[np.ndarray]] = []
-        with progress(len(static), "speech scored: utterances") as bar:
+        with Progress(len(static), "speech scored: utterances") as bar:
             for of_batch in workers.map(score_batch, batches, shared):
                 scores.append(of_batch)
                 bar.advance(len(of_batch))
@@ -96,7 +96,7 @@ class FoldScores:
                 ]
         words: list[Hypotheses] = [{} for _ in searches]
         batches = [[scores for _, scores in batch] for batch in chosen]
-        with progress(len(names), f"{len(searches)} searches: utterances") as bar:
+        with Progress(len(names), f"{len(searches)} searches: utterances") as bar:
             results = self.workers.map(search_batch, batches, self.shared, searches)
             for batch, found in zip(chosen, results, strict=True):
                 for of_search, of_batch in zip(words, found, strict=True):
