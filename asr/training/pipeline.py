@@ -1,30 +1,28 @@
 """`asr train`: train a GMM-HMM and a hybrid from a data directory and a lexicon."""
 
-import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 import asr
-from asr.acoustic.hybrid_training import HybridSettings, classifier_of
+from asr.acoustic.hybrid_training import classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
-from asr.acoustic.model_metadata import HeldOutErrors, Provenance
+from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
-from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.features.level import utterance_levels
-from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
+from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
-from asr.runs.run import Run, log_stage, require_run_or_empty
+from asr.runs.run import Run, require_run_or_empty
 from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
@@ -35,21 +33,15 @@ from asr.training.input_checks import check_inputs, codes_line, log_findings
 from asr.training.report import report_run
 from asr.training.stage_dependencies import depends
 from asr.training.transcript_check import find_suspects
-from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
-from asr.training.tuning.confidence import confidence_on
-from asr.training.tuning.folds import folds
-from asr.training.tuning.search import FoldScores, TuningResult, tune
+from asr.training.tuning.cross_validation import TunedSearch, cross_validate, ngram
 from asr.util.counted_text import count, duration
 from asr.util.errors import printable
-from asr.util.files import atomic_write
 from asr.validation.directory import LISTS
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
-
-FRAMES_A_CENTER, MIN_FOLD_CENTERS, DEFAULT_CENTERS = 40, 200, 1000
 
 
 @dataclass(frozen=True)
@@ -122,7 +114,7 @@ def train(
         mixtures = train_aligner(context, "gmm", dataset)
         models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features))
         models.save_untuned(mixtures.largest, inputs.config.gmm_search)
-        tuned = _tune(context, dataset)
+        tuned = cross_validate(context, dataset)
         models.save("gmm", mixtures.largest, tuned)
         check = find_suspects(context, "transcripts", dataset, mixtures)
         hybrid = train_hybrid_system(
@@ -130,10 +122,7 @@ def train(
         )
         model = models.save("model", hybrid, tuned)
         notes = (*report.remarks, *_vocabulary_notes(model, dataset))
-        report_run(
-            context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check,
-            remarks=tuned.remarks, notes=notes,
-        )  # fmt: skip
+        report_run(context, dataset, mixtures, hybrid, tuned, check, notes)
         log.info("models in %s: model.safetensors (hybrid), gmm.safetensors (mixtures)", work_dir)
         log.info("report.html has the details, suspects.tsv and failed.tsv list utterances to check")
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
@@ -205,7 +194,7 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
 
 def _write_grammar(context: TrainingContext, dataset: Dataset) -> str:
     path = context.run.directory / "grammar.arpa"
-    write_arpa(_ngram(dataset, context), path)
+    write_arpa(ngram(dataset, context), path)
     return path.read_text(encoding="utf-8")
 
 
@@ -217,19 +206,19 @@ class _ModelFiles:
     arpa: str
     provenance: Provenance
 
-    def save(self, name: str, trained: TrainedSystem, tuned: "_TunedSearches") -> SpeechModel:
+    def save(self, name: str, trained: TrainedSystem, tuned: Mapping[str, TunedSearch]) -> SpeechModel:
         """Write `NAME.safetensors` with the tuned search."""
-        model = with_search(trained.load(), tuned.search[name], self.arpa)
-        model = replace(model, trained_on=self.provenance, held_out=tuned.errors.get(name))
+        model = with_search(trained.load(), tuned[name].search, self.arpa)
+        model = replace(model, trained_on=self.provenance, held_out=tuned[name].errors)
         if model.speakers is not None:
-            model = replace(model, speakers=replace(model.speakers, search=tuned.search["gmm"]))
+            model = replace(model, speakers=replace(model.speakers, search=tuned["gmm"].search))
         save_model(self.work_dir / f"{name}.safetensors", model)
         return model
 
     def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:
         """Write the mixtures before tuning, unless the file exists because it may be tuned already."""
         if not exists(self.work_dir / "gmm.safetensors"):
-            self.save("gmm", trained, _TunedSearches({"gmm": search}))
+            self.save("gmm", trained, {"gmm": TunedSearch(search)})
             log.debug("%s: gmm.safetensors can be used already; tuning will change its search", self.work_dir)
 
 
@@ -257,132 +246,3 @@ def _provenance(dataset: Dataset, mixtures: AlignedGmms, config: FeatureConfig) 
         version=asr.__version__,
         sample=training_sample(used),
     )
-
-
-def _ngram(dataset: Dataset, context: TrainingContext) -> ArpaModel:
-    return estimate_ngram(dataset.references.values(), context.config.ngram_order, vocabulary=context.lexicon.words)
-
-
-Hypotheses = dict[str, tuple[str, ...]]
-NAMES = {"gmm": "mixtures", "model": "hybrid"}  # names in messages
-
-
-class _TunedSearches(NamedTuple):
-    """Search settings and held-out results, if any, by name of the model."""
-
-    search: Mapping[str, SearchSettings]
-    hypotheses: Mapping[str, Hypotheses] = {}
-    remarks: Mapping[str, list[str]] = {}
-    errors: Mapping[str, HeldOutErrors] = {}
-
-
-def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
-    """Tune with fold models trained without the held-out speakers; `held-out.json` has the errors."""
-    config = context.config
-    defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
-    if config.tuning.held_out == 0 or len(dataset.static) < 2:
-        return _TunedSearches(defaults)
-    parts = folds(dataset, config.tuning.held_out, config.tuning.words, config.seed)
-    fold_models: dict[str, list[tuple[TrainedSystem, Dataset]]] = {name: [] for name in defaults}
-    of_fold = replace(context, of_fold=True)
-    for number, (inner, held_out) in enumerate(parts, 1):
-        done = context.run.is_done(f"tuning-{number}-hybrid")
-        mixtures = train_aligner(of_fold, f"tuning-{number}-gmm", inner)
-        hybrid = train_hybrid_system(
-            of_fold,
-            f"tuning-{number}-hybrid",
-            inner,
-            mixtures,
-            _for_folds(config.hybrid, inner.static.n_frames),
-            config.hybrid_features,
-        )
-        for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
-            fold_models[name].append((trained, held_out))
-        if not done:
-            _log_fold(context, number, len(parts))
-
-    def build(directory: Path) -> str:
-        graphs = [
-            compile_graph(context.lexicon, arpa_grammar(_ngram(inner, context)), trained.topology)
-            for (inner, _), (trained, _) in zip(parts, fold_models["gmm"], strict=True)
-        ]
-        kept = context.run.checkpoint("tuning-search")
-        found, recognized = {}, {}
-        for name, of_folds in fold_models.items():
-            scored = [
-                FoldScores.of(trained.load(), held_out, graph, context.workers, kept)
-                for (trained, held_out), graph in zip(of_folds, graphs, strict=True)
-            ]
-            tuned = tune(scored, config.tuning, max_active=SWEPT_ACTIVE if config.tuning.tune_beam else 0)
-            search = choose_width(scored, tuned.search) if config.tuning.tune_beam else tuned.search
-            search = search.model_copy(update={"confidence": confidence_on(scored, search)})
-            found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
-        (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
-        (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
-        chosen = {NAMES[name]: one["search"] for name, one in found.items()}
-        return "scale and penalty: " + ", ".join(
-            f"{name} {one['lm_scale']:g} and {one['insertion_penalty']:g}" for name, one in chosen.items()
-        )
-
-    directory = context.stage("tuning-search", build)
-    found = json.loads((directory / "search.json").read_text())
-    with atomic_write(context.run.directory / "held-out.json") as temporary:
-        temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    written = json.loads((directory / "hypotheses.json").read_text())
-    return _TunedSearches(
-        {name: SearchSettings(**found[name]["search"]) for name in defaults},
-        {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
-        {name: found[name]["remarks"] for name in defaults},
-        {name: _errors(found[name]) for name in defaults if found[name]["words"]},
-    )
-
-
-def _log_fold(context: TrainingContext, number: int, n_folds: int) -> None:
-    """Log the time of a fold's models and the estimated time of the other folds.
-
-    The first fold includes one-time work such as compilation, so it only gives an upper bound.
-    """
-    seconds = [_seconds_of(context, f"tuning-{fold}-") for fold in range(1, number + 1)]
-    each = sum(seconds[1:]) / (number - 1) if number > 1 else seconds[0]
-    left = duration((n_folds - number) * each)
-    summary = "" if number == n_folds else f"{'at most' if number == 1 else 'about'} {left} for the other folds"
-    log_stage(f"tuning fold {number} of {n_folds}", seconds[-1], summary)
-
-
-def _seconds_of(context: TrainingContext, begins: str) -> float:
-    """Return the total wall-clock seconds of finished stages with this prefix."""
-    run = context.run
-    return sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith(begins))
-
-
-def _record(tuned: TuningResult, search: SearchSettings) -> dict[str, Any]:
-    counts = tuned.report.totals
-    return {
-        "search": search.model_dump(),
-        "words": counts.words,
-        "errors": counts.errors,
-        "substitutions": counts.substitutions,
-        "deletions": counts.deletions,
-        "insertions": counts.insertions,
-        "wer": tuned.report.wer,
-        "standard_error": tuned.standard_error,
-        "remarks": list(tuned.remarks),
-    }
-
-
-def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
-    words, errors, standard_error = (record[key] for key in ("words", "errors", "standard_error"))
-    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), cross_validated=True)
-
-
-def _for_folds(settings: HybridSettings, n_frames: int) -> HybridSettings:
-    """Return settings of fold models, which only tune the search: no realignment and fewer basis centers.
-
-    The default of 1000 centers is reduced to one per `FRAMES_A_CENTER` frames.
-    """
-    parameters = dict(settings.parameters)
-    if settings.classifier == "kernel-logistic" and not {"n_centers", "n_candidates"} & parameters.keys():
-        n_centers = max(MIN_FOLD_CENTERS, n_frames // FRAMES_A_CENTER)
-        if n_centers < DEFAULT_CENTERS:
-            parameters |= {"n_centers": n_centers, "n_candidates": 3 * n_centers}
-    return settings.model_copy(update={"realignments": 0, "parameters": parameters})

@@ -16,6 +16,7 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.transcript_check import alignment_of
+from asr.training.tuning.cross_validation import TunedSearch
 from asr.util.counted_text import count
 from asr.util.files import atomic_write
 
@@ -135,50 +136,27 @@ def report_run(
     dataset: Dataset,
     mixtures: AlignedGmms,
     hybrid: TrainedSystem,
-    search: Mapping[str, SearchSettings],
-    hypotheses: Mapping[str, Mapping[str, Sequence[str]]],
+    tuned: Mapping[str, TunedSearch],
     transcripts: TranscriptCheck,
-    *,
-    remarks: Mapping[str, Sequence[str]] | None = None,
-    notes: Sequence[str] = (),
+    notes: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Write the report of `asr train` on its two systems to the run's directory, with `report_training`.
+    """Write the report of `asr train` on "gmm" and "model" to the run's directory, with `report_training`.
 
-    Parameters
-    ----------
-    search, hypotheses, remarks : mappings of "gmm" and "model"
-        Search settings, the fold models' words for all held-out utterances (empty if nothing was held out), and
-        sentences on the choice.
-    notes : sequence of str
-        Sentences at the top of the page.
+    `notes` are sentences at the top of the page.
     """
     settings = context.config.hybrid
-    growth = [
-        value for _, trained in sorted(mixtures.models.items()) for curve in trained.curves.values() for value in curve
-    ]
-    message = {} if remarks is None else remarks
+    growth = [value for _, one in sorted(mixtures.models.items()) for curve in one.curves.values() for value in curve]
+    curves = {"log-likelihood per frame by re-estimation": growth}
+    kind: Literal["discriminant", "other"] = "discriminant" if settings.classifier in _DISCRIMINANTS else "other"
+    gmm, model = tuned["gmm"], tuned["model"]
     systems = [
-        HeldOutSystem(
-            "mixtures",
-            "gmm",
-            hypotheses.get("gmm", {}),
-            search["gmm"],
-            {"log-likelihood per frame by re-estimation": growth},
-            message.get("gmm", ()),
-        ),
-        HeldOutSystem(
-            "hybrid",
-            "discriminant" if settings.classifier in _DISCRIMINANTS else "other",
-            hypotheses.get("model", {}),
-            search["model"],
-            hybrid.curves,
-            message.get("model", ()),
-        ),
+        HeldOutSystem("mixtures", "gmm", gmm.hypotheses, gmm.search, curves, gmm.remarks),
+        HeldOutSystem("hybrid", kind, model.hypotheses, model.search, hybrid.curves, model.remarks),
     ]
     return report_training(
         context.run.directory,
         systems,
-        {name: dataset.transcripts[name] for name in hypotheses.get("model", {})},
+        {name: dataset.transcripts[name] for name in model.hypotheses},
         dataset.utterance_speaker,
         transcripts=transcripts,
         alignment=alignment_of(mixtures),

@@ -8,6 +8,7 @@ import pytest
 from asr import Recognizer, train
 from asr.acoustic.model_file import load_model
 from asr.training import pipeline
+from asr.training.tuning import cross_validation
 from tests.toy_corpus import RATE, make_toy_corpus
 
 
@@ -24,7 +25,7 @@ def test_mixtures_can_be_used_before_the_search_is_tuned(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "_tune", interrupted)
+        patch.setattr(pipeline, "cross_validate", interrupted)
         with pytest.raises(KeyboardInterrupt):
             train(corpus / "train", corpus / "lexicon.txt", tmp_path / "run", config=settings)
     path = tmp_path / "run" / "gmm.safetensors"
@@ -32,7 +33,7 @@ def test_mixtures_can_be_used_before_the_search_is_tuned(tmp_path, monkeypatch):
     assert Recognizer.load(path).recognize(next((corpus / "audio" / "test").glob("*.wav"))).text
     assert not (tmp_path / "run" / "model.safetensors").exists()
     with monkeypatch.context() as patch:  # again: what may be tuned already stays
-        patch.setattr(pipeline, "_tune", interrupted)
+        patch.setattr(pipeline, "cross_validate", interrupted)
         path.write_bytes(b"tuned")
         with pytest.raises(KeyboardInterrupt):
             train(corpus / "train", corpus / "lexicon.txt", tmp_path / "run", config=settings)
@@ -50,7 +51,7 @@ def test_time_left_ignores_the_first_fold_after_others(number, n_folds, left, ca
         done_stages=lambda: list(seconds), stage_time=lambda name: SimpleNamespace(wall=seconds[name])
     )
     with caplog.at_level(logging.INFO, logger="asr"):
-        pipeline._log_fold(SimpleNamespace(run=run), number, n_folds)
+        cross_validation._log_fold(SimpleNamespace(run=run), number, n_folds)
     (message,) = caplog.messages
     assert f"fold {number} of {n_folds}" in message
     assert left in message
