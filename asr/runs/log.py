@@ -39,19 +39,19 @@ def training_log(*, verbose: bool = False) -> Iterator[None]:
     If the application has log handlers, these are kept and nothing is added to standard error.
     """
     root = logging.getLogger()
-    handlers: list[logging.Handler] = [_LogFile()]
+    file = _LogFile()
+    handlers: list[logging.Handler] = [file]
     if not root.handlers:
         screen = logging.StreamHandler()
         screen.setLevel(logging.DEBUG if verbose else logging.INFO)
         screen.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         handlers.append(screen)
-    levels = {name: logging.getLogger(name).level for name in (*_PACKAGES, None)}
-    for name in _PACKAGES:
-        logging.getLogger(name).setLevel(logging.DEBUG)
-    root.setLevel(min(root.level, logging.INFO))
+    levels = {logger: logger.level for logger in (root, *map(logging.getLogger, _PACKAGES))}
+    for logger in levels:
+        logger.setLevel(min(logger.level, logging.INFO) if logger is root else logging.DEBUG)
     for handler in handlers:
         root.addHandler(handler)
-    _WAITING.append(handlers[0])
+    _WAITING.append(file)
     try:
         yield
     finally:
@@ -59,8 +59,8 @@ def training_log(*, verbose: bool = False) -> Iterator[None]:
         for handler in handlers:
             root.removeHandler(handler)
             handler.close()
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
+        for logger, level in levels.items():
+            logger.setLevel(level)
 
 
 def write_log(directory: Path) -> None:

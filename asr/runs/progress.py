@@ -19,7 +19,7 @@ _FIGURES = 20  # columns for the slash, the remaining time and spaces
 
 
 class Progress:
-    """A count of pieces of work done; enter it in a `with` block and call `advance`.
+    """A count of pieces of work done, of a total if known; enter it in a `with` block and call `advance`.
 
     The bar appears on standard error once the work has taken two seconds; only on a terminal, and not if the
     environment variable `CI` is set.
@@ -28,7 +28,7 @@ class Progress:
     ...     counter.advance(3)
     """
 
-    def __init__(self, total: int, description: str):
+    def __init__(self, total: int | None, description: str):
         self.total, self.description, self.done = total, description, 0
         self._bar: RichProgress | None = None
         self._started = time.monotonic()
@@ -45,8 +45,8 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
         seconds = time.monotonic() - self._started
-        done = f"{self.done}" if kind is None else f"stopped after {self.done} of {self.total}"
-        logger.debug("%s: %s in %.1f s", self.description, done, seconds)
+        stopped, of_all = ("", "") if kind is None else ("stopped after ", f" of {self.total}")
+        logger.debug("%s: %s%d%s in %.1f s", self.description, stopped, self.done, of_all, seconds)
 
     def advance(self, n: int = 1) -> None:
         """Count `n` more pieces as done."""
@@ -78,13 +78,13 @@ def _on_terminal() -> bool:
         return False
 
 
-def _start_bar(description: str, total: int) -> "RichProgress":
+def _start_bar(description: str, total: int | None) -> "RichProgress":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     # A long description is shortened to keep the numbers visible.
-    room = max(_NARROWEST, console.width - _FIGURES - 2 * len(str(total)))
+    room = max(_NARROWEST, console.width - _FIGURES - 2 * len(str(total or "")))
     shown = description if len(description) < room - _NARROWEST else f"{description[: max(1, room - _NARROWEST - 1)]}…"
     bar_width = max(_NARROWEST, min(40, room - len(shown)))
     columns = (TextColumn("{task.description}"), BarColumn(bar_width), MofNCompleteColumn(), TimeRemainingColumn())

@@ -177,10 +177,10 @@ def best_limits(commands: np.ndarray, others: np.ndarray, max_lost: float) -> tu
             if n_lost + more <= most:
                 pairs.append((int((passing >= second).sum()), n_lost + more, (float(first), float(second))))
     lowest: list[float] = list(min(pairs, key=lambda pair: pair[:2])[2])  # the smallest limits lose no command
-    limits: list[float | None] = [*lowest]
+    limits: list[float | None] = [None, None]
     for axis in (0, 1):
         kept, rest = (ratios[ratios[:, 1 - axis] >= lowest[1 - axis], axis] for ratios in (commands, others))
         rejected = rest[rest < lowest[axis]]
-        limits[axis] = float((rejected.max() + kept[kept >= lowest[axis]].min()) / 2) if len(rejected) else None
-        lowest[axis] = -np.inf if limits[axis] is None else limits[axis]
+        middle = (rejected.max() + kept[kept >= lowest[axis]].min()) / 2 if len(rejected) else -np.inf
+        limits[axis], lowest[axis] = float(middle) if len(rejected) else None, float(middle)
     return limits[0], limits[1]
