@@ -166,23 +166,20 @@ def train_and_tune(
     dev : Dataset, optional
         Utterances of speakers who are neither in `dataset` nor in a test set.
     """
-    usual = _usual_aligner(mixtures)
+    usual, tuning = _usual_aligner(mixtures), f"{name}-tuning"
     tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
     if dev is None:
         inner, held_out = hold_out(dataset, context.config.tuning.held_out, context.config.seed)
-        of_folds = replace(context, of_fold=True)
-        fold_models, aligners = _train_all(of_folds, f"{name}-tuning", inner, mixtures, tried)
-        n_held_out = count(len(held_out.speakers), "speaker")
-        log.info("%s-tuning: %s trained without %s", name, count(len(fold_models), "model"), n_held_out)
-        tuned = _tune_all(
-            context, f"{name}-tuning", fold_models, tried, aligners, usual, held_out, make_grammars(inner)
-        )
-        chosen = _choose(hybrids, tuned)
-        trained, _ = _train_all(context, name, dataset, mixtures, [one for one in tried if one.name in chosen.values()])
+        trained, aligners = _train_all(replace(context, of_fold=True), tuning, inner, mixtures, tried)
+        n_models, n_held_out = count(len(trained), "model"), count(len(held_out.speakers), "speaker")
+        log.info("%s: %s trained without %s", tuning, n_models, n_held_out)
     else:
+        inner, held_out = dataset, dev
         trained, aligners = _train_all(context, name, dataset, mixtures, tried)
-        tuned = _tune_all(context, f"{name}-tuning", trained, tried, aligners, usual, dev, make_grammars(dataset))
-        chosen = _choose(hybrids, tuned)
+    tuned = _tune_all(context, tuning, trained, tried, aligners, usual, held_out, make_grammars(inner))
+    chosen = _choose(hybrids, tuned)
+    if dev is None:
+        trained, _ = _train_all(context, name, dataset, mixtures, [one for one in tried if one.name in chosen.values()])
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     adaptations = _adaptations(hybrids)
     found = {family.system(n): family.system(n) for family in mixtures for n in family.components} | chosen

@@ -276,17 +276,13 @@ def run_recipe(main: Any) -> NoReturn:
     raise SystemExit(0)
 
 
-def _curves(systems: Sequence[System]) -> dict[str, list[tuple[float, float]]]:
-    curves: dict[str, list[tuple[float, float]]] = {}
+def _curves(systems: Sequence[System]) -> dict[str, Sequence[float]]:
+    curves: dict[str, Sequence[float]] = {}
     growth: list[float] = []
     for system in systems:
         for name, values in system.trained.curves.items():
             if system.kind == "gmm":
                 growth.extend(values)
             elif values:
-                curves[f"{system.name}: {name}"] = _points(values)
-    return {"GMM log-likelihood per frame by re-estimation": _points(growth), **curves}
-
-
-def _points(values: Sequence[float]) -> list[tuple[float, float]]:
-    return [(float(number), value) for number, value in enumerate(values, start=1)]
+                curves[f"{system.name}: {name}"] = values
+    return {"GMM log-likelihood per frame by re-estimation": growth, **curves}

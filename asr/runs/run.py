@@ -271,7 +271,7 @@ class Run:
 def log_stage(name: str, seconds: float, summary: str = "", *, level: int = logging.INFO) -> None:
     """Log the time and the main result of a part of a training in one line."""
     taken = f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
-    logger.log(level, "%s", f"{name:22} {taken:>11}  {summary}".rstrip())
+    logger.log(level, "%s", f"{name:18} {taken:>10}  {summary}".rstrip())
 
 
 def _new_record(

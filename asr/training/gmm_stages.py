@@ -248,8 +248,8 @@ def train_gmm_stage(
     write_array(directory / "states.npy", aligned.states)
     (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
     (directory / "training.json").write_text(json.dumps(record))
-    components = count(max(record), "Gaussian")
-    return f"{components} per state, log-likelihood per frame {curve[-1]:.2f}, {len(aligned.failed)} not aligned"
+    n_gaussians = count(max(record), "Gaussian")
+    return f"{n_gaussians}/state, log-likelihood {curve[-1]:.2f}, {len(aligned.failed)} not aligned"
 
 
 def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], str]) -> AlignedGmms:

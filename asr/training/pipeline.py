@@ -123,8 +123,8 @@ def train(
         model = models.save("model", hybrid, tuned)
         notes = (*report.remarks, *_vocabulary_notes(model, dataset))
         report_run(context, dataset, mixtures, hybrid, tuned, check, notes)
-        log.info("models in %s: model.safetensors (hybrid), gmm.safetensors (mixtures)", work_dir)
-        log.info("report.html has the details, suspects.tsv and failed.tsv list utterances to check")
+        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures)", work_dir)
+        log.info("details in report.html, utterances to check in suspects.tsv and failed.tsv")
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(dataset.static) - len(mixtures.failed), problems)
@@ -229,8 +229,8 @@ def _vocabulary_notes(model: SpeechModel, dataset: Dataset) -> Iterator[str]:
     if len(lengths) == 1:
         (length,) = lengths
         yield (
-            f"every transcript has {count(length, 'word')}: if this holds for the speech to be recognized, use the "
-            f"grammar of {count(length, 'word')} (--grammar {length}, grammar='{length}'), which makes fewer errors"
+            f"every transcript has {count(length, 'word')}: if the speech to be recognized has too, the grammar "
+            f"--grammar {length} (grammar='{length}') makes fewer errors"
         )
 
 

@@ -113,7 +113,9 @@ def report_training(
         title="Training: mixtures and hybrid",
         rows=rows,
         speakers={system.name: report.speakers() for system, report in scored},
-        curves=_curves(systems),
+        curves={
+            f"{system.name}: {name}": values for system in systems for name, values in system.curves.items() if values
+        },
         transcripts=scored[-1][1].worst(WORST) if scored else (),
         transcripts_of=f"{scored[-1][0].name}, held-out speech" if scored else "",
         notes=[
@@ -230,15 +232,6 @@ def _comparison(scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit)
 
 def _more_or_fewer(difference: float) -> str:
     return f"{abs(difference):.1f} {'more' if difference > 0 else 'fewer'}"
-
-
-def _curves(systems: Sequence[HeldOutSystem]) -> dict[str, list[tuple[float, float]]]:
-    return {
-        f"{system.name}: {name}": [(float(number), float(value)) for number, value in enumerate(values, 1)]
-        for system in systems
-        for name, values in system.curves.items()
-        if values
-    }
 
 
 def _sentence(line: str) -> str:

@@ -65,8 +65,8 @@ def cross_validate(context: TrainingContext, dataset: Dataset) -> dict[str, Tune
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
-        return "scale and penalty: " + ", ".join(
-            "{} {lm_scale:g} and {insertion_penalty:g}".format(shown, **found[name]["search"])
+        return "scale, penalty: " + "; ".join(
+            "{} {lm_scale:g}, {insertion_penalty:g}".format(shown, **found[name]["search"])
             for name, shown in (("gmm", "mixtures"), ("model", "hybrid"))
         )
 
