@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from logging.handlers import MemoryHandler
 from pathlib import Path
 
@@ -19,7 +19,7 @@ class _LogFile(MemoryHandler):
 
     def open(self, path: Path) -> None:
         """Write the records to a file from now on."""
-        target = logging.FileHandler(path, encoding="utf-8")
+        target = _PlainFile(path, encoding="utf-8")
         target.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         self.setTarget(target)
         self.capacity = 1
@@ -29,7 +29,15 @@ class _LogFile(MemoryHandler):
         target = self.target
         super().close()
         if target is not None:
-            target.close()
+            with suppress(OSError):
+                target.close()
+
+
+class _PlainFile(logging.FileHandler):
+    """A log file whose errors, such as those of a full disk, are left to the stages."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
 
 
 @contextmanager
