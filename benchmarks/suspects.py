@@ -137,7 +137,7 @@ def _named(
 ) -> set[str]:
     """Return names of the suspects of one kind with these transcripts."""
     given = replace(dataset, transcripts=transcripts)
-    mixtures = train_mixtures(recipe.context, name, given, complain=False)
+    mixtures = train_mixtures(replace(recipe.context, of_fold=True), name, given)
     check = cross_fitted_check(recipe.context, given, mixtures)
     return {suspect.name for suspect in check.suspects if suspect.kind == kind}
 

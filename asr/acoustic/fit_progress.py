@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from asr.util.counted_text import duration
 from asr.util.errors import ConfigError
 
 log = logging.getLogger(__name__)
@@ -61,26 +62,16 @@ def signs_of_life(
 
     def tell() -> None:
         while not finished.wait(patience):
-            log.info("%s: running for %s%s", what, duration(time.monotonic() - started), state())
+            log.debug("%s: running for %s%s", what, duration(time.monotonic() - started), state())
 
     thread = threading.Thread(target=tell, name="signs of life", daemon=True)
     thread.start()
     try:
         yield count
-        log.info("%s: finished in %s%s", what, duration(time.monotonic() - started), state())
+        log.debug("%s: finished in %s%s", what, duration(time.monotonic() - started), state())
     finally:
         finished.set()
         thread.join()
-
-
-def duration(seconds: float) -> str:
-    """Format a duration: `40 s`, `1 min 30 s`, `2 h 5 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def frames_it_bears(classifier: Any) -> int:

@@ -197,13 +197,13 @@ def train_gmm(
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
                 current = training.double(current, iterations)
-            log.info(
+            log.debug(
                 "trained %d Gaussians per state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, current.curve[-1], len(current.occupancy.failed), len(table),
             )  # fmt: skip
             yield n_components, PhoneHmm(topology, *current.models, training.pause_sounds(current)), current.curve
     for name, fault in sorted(current.occupancy.failed.items()):
-        log.warning("%s: not aligned: %s", name, fault.message)
+        log.debug("%s: not aligned: %s", name, fault.message)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class _Training:
             for _, iterations in self.settings.before_restart[1:]:
                 current = self.double(current, iterations)
             again = self.heard_silence(self.silence_found(current), guided)
-            log.info("flat start: restart %d, %.0f %% of the frames are silence", number, 100.0 * pause_share(again))
+            log.debug("flat start: restart %d, %.0f %% of the frames are silence", number, 100.0 * pause_share(again))
             current = self.with_broad_silence(self.first("pauses", again))
         return current
 
@@ -259,16 +259,16 @@ class _Training:
         if start != "changes" and paused < MIN_PAUSES:
             start = "equal"
         if start == "changes":
-            log.info("flat start: divided the utterances at changes of the sound")
+            log.debug("flat start: divided the utterances at changes of the sound")
             return self.from_division(changes_alignment(guided, self.graphs, self.topology, workers=self.workers))
         if start == "pauses":
             return self.from_pauses(guided)
         current = self.from_division(flat_alignment(self.table, self.graphs, self.topology))
         if start == "auto":
             kept = _pauses_kept(current.occupancy, guided, self.n_silence_states)
-            log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
+            log.debug("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
             if kept < PAUSES_KEPT:
-                log.info("flat start: restarting from frames that sound like a pause (automatic)")
+                log.debug("flat start: restarting from frames that sound like a pause (automatic)")
                 self.done -= self.settings.iterations[0]
                 current = self.from_pauses(guided)
         return current

@@ -249,17 +249,17 @@ def train_hybrid(
         acoustic = _with_mixtures(model, table.frames, states, settings, topology, n_unspliced, workers)
         hmm = PhoneHmm(topology, acoustic, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
-        log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
+        log.debug("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
         if round_number < settings.realignments:
             aligned = align_table(hmm.log_likelihood, table, graphs, topology, self_loops, workers=workers)
             moved = float((aligned.states != states).mean())
-            log.info(
+            log.debug(
                 "realigned: %.1f %% of the frames changed state, %d utterances failed",
                 100 * moved,
                 len(aligned.failed),
             )
             for name, fault in sorted(aligned.failed.items()):
-                log.warning("%s: not realigned: %s", name, fault.message)
+                log.debug("%s: not realigned: %s", name, fault.message)
             states = aligned.states
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
     if "warm_start" in known:
@@ -321,7 +321,7 @@ def _with_mixtures(
         silence_gaussian_ratio=settings.silence_gaussian_ratio,
         workers=workers,
     ).for_states(topology.phone_state)
-    log.info("trained %s per state in %.1f s", count(settings.mixtures, "Gaussian"), time.monotonic() - started)
+    log.debug("trained %s per state in %.1f s", count(settings.mixtures, "Gaussian"), time.monotonic() - started)
     return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 
 
@@ -331,7 +331,7 @@ def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings
     n_frames = int((states >= 0).sum())
     if not 0 < most < n_frames:
         return states
-    log.info(
+    log.debug(
         "%s is trained on %d of the %d frames, drawn by state (max_frames = %s)",
         type(classifier).__name__, most, n_frames, settings.max_frames,
     )  # fmt: skip

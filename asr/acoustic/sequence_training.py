@@ -114,7 +114,7 @@ def train_sequences(
         shares.append(100.0 * right / n_heard)
         hybrid.smbr_epochs = (hybrid.smbr_epochs or 0) + 1
         lost = f"; utterances without a path within the beam: {n_lost:.0f}" if n_lost else ""
-        log.info(
+        log.debug(
             "sequences, pass %d of %d: expected phone accuracy %.2f %% of the training frames, pauses included%s",
             number, passes, shares[-1], lost,
         )  # fmt: skip

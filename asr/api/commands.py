@@ -88,8 +88,8 @@ def train(
 ) -> TrainedModel:
     """Train mixtures and a hybrid on a Kaldi data directory, like the command `asr train`.
 
-    The same call resumes after an interruption, and returns at once if everything is finished. Progress is logged to
-    "asr"; `logging.basicConfig(level=logging.INFO)` shows it.
+    The same call resumes after an interruption, and returns at once if everything is finished. The logger "asr" gets
+    one line per stage; `logging.basicConfig(level=logging.INFO)` shows them. Details have the level DEBUG.
 
     Raises an AsrError with the cause in one sentence.
 

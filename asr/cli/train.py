@@ -1,6 +1,5 @@
 """`asr train`: training of a hybrid from a corpus and a lexicon."""
 
-import logging
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -89,6 +88,10 @@ PrintSettings = Annotated[
     ),
 ]
 
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show all details, which are also in train.log of the work directory.")
+]
+
 
 def train(
     data: Data,
@@ -105,6 +108,7 @@ def train(
     no_validate: NoValidate = False,
     until: Until = "hybrid",
     print_settings: PrintSettings = False,
+    verbose: Verbose = False,
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
@@ -121,6 +125,7 @@ def train(
       held-out.json      search settings chosen on held-out speech, and the word errors there
       suspects.tsv       transcripts that probably do not match their audio
       failed.tsv         utterances left out, with reasons
+      train.log          all details of the training
 
     \b
     Examples:
@@ -138,22 +143,23 @@ def train(
 
     import asr
     from asr.cli.reporting import report_failures
+    from asr.runs.log import training_log
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    trained = asr.train(
-        data,
-        lexicon,
-        work_dir,
-        root=root,
-        config=config,
-        classifier=classifier,
-        strip_stress=strip_stress,
-        seed=seed,
-        jobs=jobs,
-        cluster=cluster,
-        rebuild_changed=rebuild_changed,
-        check_samples=not no_validate,
-        until=until,
-    )
+    with training_log(verbose=verbose):
+        trained = asr.train(
+            data,
+            lexicon,
+            work_dir,
+            root=root,
+            config=config,
+            classifier=classifier,
+            strip_stress=strip_stress,
+            seed=seed,
+            jobs=jobs,
+            cluster=cluster,
+            rebuild_changed=rebuild_changed,
+            check_samples=not no_validate,
+            until=until,
+        )
     typer.echo(trained.model)
-    report_failures(trained.outcome, work_dir)
+    report_failures(trained.outcome, work_dir, shown=0)

@@ -46,7 +46,7 @@ from asr.recognition.unknown_words import (
 )
 from asr.recognition.vocabulary import other_case
 from asr.runs.outcome import Outcome, account, accounted
-from asr.runs.progress import Progress, progress
+from asr.runs.progress import Progress
 from asr.training.dataset import trainable
 from asr.util.errors import AlignmentError, Issue, LexiconError, attempt, printable
 from asr.util.files import atomic_write
@@ -177,8 +177,7 @@ def _aligned(
     constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology) if check else None))
     found: dict[str, _Times] = {}
     problems: list[Issue] = []
-    counter: Progress[int] = progress(len(table), "aligning")
-    with counter:
+    with Progress(len(table), "aligning") as counter:
         for batch, results in zip(batches, workers.map(_align_batch, items, constants), strict=True):
             for name, result in zip(batch.ids, results, strict=True):
                 if isinstance(result, Issue):

@@ -4,7 +4,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -108,7 +108,7 @@ def prepare(
     vocabulary = None if lexicon is None else set(read_lexicon(lexicon).words)
     if vocabulary and all(word == word.upper() for word in vocabulary):
         normalizer.case = "upper"
-    found = list(Progress(_reader(format_name, source)(source, options), "read"))
+    found = list(_followed(_reader(format_name, source)(source, options), None, "reading"))
     if not found:
         raise CorpusError(f"{source}: nothing in the format '{format_name}' found.", code="empty")
     result = Prepared(changes=normalizer.changes)
@@ -165,11 +165,19 @@ def _reader(format_name: str, source: Path) -> Reader:
     return reader
 
 
+def _followed(items: Iterable[Found], total: int | None, description: str) -> Iterator[Found]:
+    """Yield the items and show the progress."""
+    with Progress(total, description) as bar:
+        for item in items:
+            yield item
+            bar.advance()
+
+
 def _usable(
     found: Sequence[Found], normalizer: TextNormalizer, result: Prepared
 ) -> Iterator[tuple[SourceUtterance, tuple[str, ...]]]:
     """Yield the entries with words and readable audio; the others go to `result.left_out`."""
-    for entry in Progress(found, "check"):
+    for entry in _followed(found, len(found), "checking audio"):
         if isinstance(entry, LeftOut):
             result.left_out.append(entry)
             continue

@@ -24,7 +24,7 @@ from asr.training.fingerprint import trained_utterances
 from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.rejection import NO_FILLER, fit_limits, fit_penalty
-from asr.training.tuning.search import FoldScores, HeldOutModel, TuningResult, score_held_out, tune
+from asr.training.tuning.search import FoldScores, TuningResult, tune
 from asr.util.counted_text import count
 from asr.util.errors import ConfigError, GrammarError, Issue, printable
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -154,8 +154,8 @@ def tune_model(
         log.warning(
             "%s",
             printable(
-                f"the model was trained on utterances of {data}, such as {', '.join(trained[:3])}: on speech that "
-                "it has heard it makes fewer errors and is surer than elsewhere; give data of other speakers"
+                f"the model was trained on utterances of {data}, such as {', '.join(trained[:3])}. Use data of other "
+                "speakers, because the errors and confidences are biased"
             ),
         )
     has_filler = FILLER_WORD in wanted.words
@@ -209,7 +209,7 @@ def _require_no_misspelt_filler(grammar: Grammar) -> None:
     """Raise GrammarError if a filler was meant and is another word: limits would be fitted in its place."""
     misspelt = [word for word in grammar.left_out if is_misspelt_filler(word)]
     if misspelt:
-        raise GrammarError(f"the grammar has no filler: {SPELLING}, and not {misspelt[0]}")
+        raise GrammarError(f"the grammar has {misspelt[0]}, which is not a filler. Expected: {SPELLING}")
 
 
 def _named(choice: GrammarChoice) -> str:
@@ -223,13 +223,13 @@ def _rejection_remarks(found: Rejection | None) -> Iterator[str]:
     if found is not None and found.accepted > MAX_ACCEPTED * found.others:
         means = "a grammar with [unk] or $other" if found.by == "ratios" else "longer commands"
         yield (
-            f"{found.accepted} of {found.others} other recordings are still recognized as words of the grammar. Check "
-            f"that they contain no commands; {means} or a model trained on more speech may help"
+            f"{found.accepted} of {found.others} other recordings are recognized as words of the grammar. Check "
+            f"that they contain no commands, or use {means} or a model trained on more speech"
         )
     if found is not None and min(found.commands, found.others) < MIN_RECORDINGS:
         yield (
-            f"rejection was fitted to {found.commands} right commands and {count(found.others, 'other recording')}: "
-            f"fewer than {MIN_RECORDINGS} of one kind tell little; give more"
+            f"rejection was fitted to {found.commands} correct commands and {count(found.others, 'other recording')}. "
+            f"Use at least {MIN_RECORDINGS} of each"
         )
 
 
@@ -244,10 +244,10 @@ def _best_share(
     best: tuple[SpeechModel, list[FoldScores], TuningResult, float | None] | None = None
     shares = []
     for share, candidate in candidates.items():
-        scored = score_held_out([HeldOutModel(candidate, dataset, graph)], workers)
-        tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
+        scored = [FoldScores.of(candidate, dataset, graph, workers)]
+        tuned = tune(scored, settings, max_active=SWEPT_ACTIVE)
         if share is not None:
-            log.info("share %g of the second stream: %s", share, count(tuned.report.errors, "error"))
+            log.debug("share %g of the second stream: %s", share, count(tuned.report.errors, "error"))
             shares.append(TriedShare(share, tuned.report.errors))
         if best is None or tuned.report.errors < best[2].report.errors:
             best = candidate, scored, tuned, share
@@ -270,20 +270,20 @@ def _rejection(
 
     Also returns the unusable recordings.
     """
-    model = commands.fold_model.model
+    model = commands.model
     corpus = corpus_for(model, others, root)
-    _require_others(corpus, commands.fold_model.held_out.corpus)
+    _require_others(corpus, commands.held_out.corpus)
     static, failed = static_frames(model, corpus, workers)
     dataset = Dataset(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
     if has_filler:
-        (scored,) = score_held_out([HeldOutModel(model, dataset, commands.fold_model.graph)], workers)
+        scored = FoldScores.of(model, dataset, commands.graph, workers)
         search, found = fit_penalty(commands, scored, search)
     else:
-        search, found = fit_limits(commands.fold_model, dataset, search, workers)
+        search, found = fit_limits(commands, dataset, search)
     if not found.commands:
         raise ConfigError(
-            f"no sentence of the data is recognized right ({count(found.errors, 'error')} in "
-            f"{count(found.words, 'word')}), so no rejection can be fitted; check transcripts and grammar"
+            f"rejection cannot be fitted: no sentence is recognized correctly ({count(found.errors, 'error')} in "
+            f"{count(found.words, 'word')}). Check transcripts and grammar"
         )
     return search, found, [*corpus.problems, *failed]
 
@@ -294,8 +294,8 @@ def _require_others(others: DataDirectory, commands: DataDirectory | None) -> No
     shared = [one for one in others.utterances if one.audio is not None and one.audio in known]
     if shared:
         raise ConfigError(
-            f"{others.path}: {count(len(shared), 'recording')}, such as {shared[0].id}, are in the commands' data too; "
-            "give recordings without commands"
+            f"{others.path}: {count(len(shared), 'recording')}, such as {shared[0].id}, are also commands. "
+            "Expected recordings without commands"
         )
 
 
@@ -321,14 +321,13 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[
         reason = f"'{words[place]}' cannot follow '{before}'" if place else f"no sentence begins with '{words[place]}'"
     message = f"of the {count(len(places), 'transcript')} in {corpus.path}; of the first, '{first.id}': {reason}"
     if len(refused) == len(places):
-        raise GrammarError(f"{name} can say none {message}; give a grammar of such sentences, or data that suits it")
+        raise GrammarError(f"{name} accepts none {message}. Use a grammar or data that match")
     all_words = sum(len(one.words or ()) for one in corpus.utterances)
     shares = f"{sum(len(one.words or ()) for one, _ in refused):,} of {count(all_words, 'word')}"
     # Unknown words are always errors; the other sentences have at least one error.
     errors = sum(max(1, sum(word not in grammar.labels for word in one.words or ())) for one, _ in refused)
-    inevitable = f"each of these ({shares}) will have at least one error, {count(errors, 'error')} or more in all"
-    left_out = "confidences are fitted without them"
-    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {message}; {inevitable}; {left_out}"))
+    inevitable = f"at least {count(errors, 'error')} in these sentences ({shares}), not used for confidences"
+    log.warning("%s", printable(f"{name} does not accept {len(refused):,} {message}; {inevitable}"))
     return {one.id for one, _ in refused}
 
 
@@ -346,8 +345,8 @@ def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:
 def check_output(model: Path, output: Path, *, overwrite: bool) -> None:
     """Raise ConfigError if `output` is the model, or exists without `overwrite`."""
     if is_dir(output):
-        raise ConfigError(f"the output '{output}' is a directory; give the name of a file, such as tuned.safetensors")
+        raise ConfigError(f"the output '{output}' is a directory. Expected a file name such as tuned.safetensors")
     if exists(output) and exists(model) and output.samefile(model):
-        raise ConfigError(f"the output '{output}' is the model itself; give another name, since it stays as it is")
+        raise ConfigError(f"the output '{output}' is the input model. Use another file name")
     if exists(output) and not overwrite:
-        raise ConfigError(f"the output '{output}' exists already; give another name, or --overwrite (overwrite=True)")
+        raise ConfigError(f"the output '{output}' exists. Use another file name, or --overwrite (overwrite=True)")

@@ -239,7 +239,7 @@ def _fold(
     def build(directory: Path) -> None:
         write_array(directory / "states.npy", aligned_states(context, mixtures.largest, held_out))
 
-    states = np.load(context.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
+    states = np.load(context.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
     graph = compile_graph(context.lexicon, grammar, mixtures.topology)
     return Fold(name, inner, mixtures, held_out, grammar, states, graph)
 
@@ -303,7 +303,7 @@ def recognize_fold(context: TrainingContext, ablation: Ablation, fold: Fold, hea
     searched = _digest("".join(search.model_dump_json() for search in searches))
     stage = ablation.stage_name(row)
     name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches-{searched}".replace(".", "_")
-    return context.run.stage(name, build)
+    return context.stage(name, build)
 
 
 def _with_priors(mixtures: AcousticModel, fold: Fold, n_states: int) -> ScoredMixtures:

@@ -20,6 +20,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.recognition.decoder import recognize
 from asr.recognition.input_network import AdaptationSettings, recognize_adapted
+from asr.runs.log import LOG
 from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
@@ -35,7 +36,8 @@ from asr.training.gmm_stages import (
 )
 from asr.training.hybrid_stages import frame_accuracy, train_hybrid_system
 from asr.training.tuning.folds import hold_out
-from asr.training.tuning.search import tune_search
+from asr.training.tuning.search import FoldScores, tune
+from asr.util.counted_text import count
 from asr.util.errors import Issue
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
@@ -164,20 +166,20 @@ def train_and_tune(
     dev : Dataset, optional
         Utterances of speakers who are neither in `dataset` nor in a test set.
     """
-    usual = _usual_aligner(mixtures)
+    usual, tuning = _usual_aligner(mixtures), f"{name}-tuning"
     tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
     if dev is None:
         inner, held_out = hold_out(dataset, context.config.tuning.held_out, context.config.seed)
-        fold_models, aligners = _train_all(context, f"{name}-tuning", inner, mixtures, tried)
-        tuned = _tune_all(
-            context, f"{name}-tuning", fold_models, tried, aligners, usual, held_out, make_grammars(inner)
-        )
-        chosen = _choose(hybrids, tuned)
-        trained, _ = _train_all(context, name, dataset, mixtures, [one for one in tried if one.name in chosen.values()])
+        trained, aligners = _train_all(replace(context, of_fold=True), tuning, inner, mixtures, tried)
+        n_models, n_held_out = count(len(trained), "model"), count(len(held_out.speakers), "speaker")
+        log.info("%s: %s trained without %s", tuning, n_models, n_held_out)
     else:
+        inner, held_out = dataset, dev
         trained, aligners = _train_all(context, name, dataset, mixtures, tried)
-        tuned = _tune_all(context, f"{name}-tuning", trained, tried, aligners, usual, dev, make_grammars(dataset))
-        chosen = _choose(hybrids, tuned)
+    tuned = _tune_all(context, tuning, trained, tried, aligners, usual, held_out, make_grammars(inner))
+    chosen = _choose(hybrids, tuned)
+    if dev is None:
+        trained, _ = _train_all(context, name, dataset, mixtures, [one for one in tried if one.name in chosen.values()])
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     adaptations = _adaptations(hybrids)
     found = {family.system(n): family.system(n) for family in mixtures for n in family.components} | chosen
@@ -207,7 +209,7 @@ def _choose(hybrids: Sequence[HybridSpecification], tuned: Mapping[str, Mapping[
         }
         chosen[hybrid.name] = min(errors, key=errors.__getitem__)
         if len(errors) > 1:
-            every = ", ".join(f"{name} {count}" for name, count in errors.items())
+            every = ", ".join(f"{name} {n}" for name, n in errors.items())
             log.info("%s is %s; errors on held-out speakers: %s", hybrid.name, chosen[hybrid.name], every)
     return chosen
 
@@ -222,8 +224,8 @@ def choose_primary(systems: Iterable[System]) -> str:
     for system in systems:
         if system.kind == "discriminant":
             errors[system.name] = errors.get(system.name, 0) + sum(system.held_out_errors.values())
-    for name, count in errors.items():
-        log.info("%s: %d errors on held-out speakers", name, count)
+    for name, n_errors in errors.items():
+        log.debug("%s: %d errors on held-out speakers", name, n_errors)
     return min(errors, key=lambda name: (errors[name], name))
 
 
@@ -257,7 +259,7 @@ def combined(
             log.info("%s, %s: %d errors, %.2f %% WER", name, grammar_name, report.errors, report.wer)
         (directory / "errors.json").write_text(json.dumps(errors, indent=1))
 
-    directory = context.run.stage(f"{name}-held-out", build)
+    directory = context.stage(f"{name}-held-out", build)
     return replace(together, held_out_errors=json.loads((directory / "errors.json").read_text()))
 
 
@@ -276,7 +278,7 @@ def decode_test(
         graphs = _graphs(context, grammar, [part.trained for system in systems for part in system.parts or (system,)])
         for system in systems:
             stage = f"{name}-decode-{system.name}-{grammar_name}"
-            directory = context.run.stage(
+            directory = context.stage(
                 stage,
                 partial(
                     _decode,
@@ -315,8 +317,10 @@ def _decode(
     directory: Path, run: Run, system: System, test: Dataset, graphs: Graphs, grammar: str, workers: Workers
 ) -> None:
     words, failed, cpu_seconds = _recognized(system, test, graphs, grammar, workers)
-    for utterance, fault in sorted(failed.items()):
-        log.warning("%s: not decoded: %s", utterance, fault.message)
+    for number, (utterance, fault) in enumerate(sorted(failed.items())):
+        log.log(logging.DEBUG if number else logging.WARNING, "%s: not decoded: %s", utterance, fault.message)
+    if len(failed) > 1:
+        log.warning("%s not decoded; listed in %s", count(len(failed), "utterance"), LOG)
     write_transcripts(directory / "hyp.txt", words)
     run.note_time("decoding", cpu_seconds)
 
@@ -461,7 +465,7 @@ def _tune_all(
             for grammar_name, by_topology in graphs.items():
                 graph = by_topology[fold_model.topology]
                 kept = context.run.checkpoint(stage)
-                tuned = tune_search(model, held_out, graph, context.config.tuning, workers=context.workers, kept=kept)
+                tuned = tune([FoldScores.of(model, held_out, graph, context.workers, kept)], context.config.tuning)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
                     adapted = recognize_adapted(
@@ -483,5 +487,5 @@ def _tune_all(
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 
-    directory = context.run.stage(stage, build)
+    directory = context.stage(stage, build)
     return json.loads((directory / "tuned.json").read_text())

@@ -12,8 +12,8 @@ from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 
 CHOICES = {
-    "fisher": "the Fisher family (KFD, sparse greedy KFD, KSOD) beside OROLS and kernel logistic regression",
-    "least-squares": "least-squares SVMs (fixed-size, Bayesian) beside kernel logistic regression",
+    "fisher": "the Fisher family (KFD, sparse greedy KFD, KSOD), OROLS and kernel logistic regression",
+    "least-squares": "least-squares SVMs (fixed-size, Bayesian) and kernel logistic regression",
 }
 """Names and descriptions on the command line of a recipe."""
 COMPONENTS = 8

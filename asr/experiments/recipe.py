@@ -17,6 +17,7 @@ from asr.experiments.results import ResultRow, print_table, write_results
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
 from asr.report.page import write_report
+from asr.runs.log import LOG, training_log
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
@@ -25,6 +26,7 @@ from asr.scoring.wer import ScoreReport
 from asr.training.config import TrainingConfig
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.training.gmm_stages import TrainingContext
+from asr.util.counted_text import count
 from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
 from asr.util.supervisor import supervise
 from discriminants.util.paths import is_dir
@@ -64,9 +66,14 @@ class Recipe:
                     progress=finished,
                 )
 
-        directory = self.context.run.stage(stage, build)
-        for problem in [*problems, *left_out(directory)]:
-            log.warning("%s: left out: %s", problem.utterance, problem.message)
+        directory = self.context.stage(stage, build)
+        problems = [*problems, *left_out(directory)]
+        for number, problem in enumerate(problems):
+            log.log(
+                logging.DEBUG if number else logging.WARNING, "%s: left out: %s", problem.utterance, problem.message
+            )
+        if len(problems) > 1:
+            log.warning("%s of %s left out; listed in %s", count(len(problems), "utterance"), name, LOG)
         return load_dataset(directory, corpus, features)
 
 
@@ -97,7 +104,7 @@ def parse_arguments(
     systems: Mapping[str, str] = MappingProxyType({}),
     options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
-    """Parse the shared command line of recipes, and start logging to standard error.
+    """Parse the shared command line of recipes.
 
     `rows` (names of ablation rows) and `systems` (names and descriptions, such as
     `asr.experiments.thesis_table_4_2.CHOICE`) add options to select them. `downloads` adds `--download`, and the
@@ -106,41 +113,39 @@ def parse_arguments(
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
         parser.add_argument("--corpus-dir", type=Path, required=True, help="folder of the corpus")
+    parser.add_argument("--work-dir", type=Path, required=True, help="directory of the stages, models and results.json")
     parser.add_argument(
-        "--work-dir", type=Path, required=True, help="where the run keeps its stages, models, results.json"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="threads and processes to work in (default: all cores)"
+        "--jobs", type=int, default=os.cpu_count() or 1, help="number of threads and processes (default: all cores)"
     )
     parser.add_argument(
         "--cluster",
         metavar="tcp://HOST:PORT",
-        help="work on the machines of this dask scheduler instead, which have to see the same files",
+        help="use the machines of this dask scheduler, which need access to the same files",
     )
     parser.add_argument(
-        "--rebuild-changed", action="store_true", help="start anew where the work directory holds another run"
+        "--rebuild-changed", action="store_true", help="delete the stages of another run in the work directory"
     )
     if takes_noise:
-        parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with noise mixed in")
+        parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with added noise")
     if rows:
         parser.add_argument(
             "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
         )
     if downloads:
         parser.add_argument(
-            "--download", action="store_true", help="fetch what is public of the corpus and not there yet"
+            "--download", action="store_true", help="download the public parts of the corpus if they are missing"
         )
     if systems:
         parser.add_argument(
             "--systems",
             choices=(OURS, *systems),
             default=OURS,
-            help=f"which systems are compared: the recipe's own, or {', or '.join(systems.values())} (default: {OURS})",
+            help=f"systems to compare: the recipe's own, or {', or '.join(systems.values())} (default: {OURS})",
         )
     if options is not None:
-        options(parser.add_argument_group("of this recipe"))
+        options(parser.add_argument_group("options of this recipe"))
+    parser.add_argument("-v", "--verbose", action="store_true", help=f"show all details, which are also in {LOG}")
     found = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
     download = bool(downloads and found.download)
     if corpus_dir is not None and not is_dir(corpus_dir) and not download:
@@ -252,14 +257,14 @@ def finish(
     )
     print_table(rows)
     recipe.resources.close()
-    log.info("results in %s, report in %s", recipe.work_dir / "results.json", recipe.work_dir / "report.html")
+    log.info("results: %s, report: %s", recipe.work_dir / "results.json", recipe.work_dir / "report.html")
 
 
 def run_recipe(main: Any) -> NoReturn:
     """Run a recipe's main function under a supervisor; report errors in one sentence with exit status 1."""
     supervise("recipe", resumable=True)
     try:
-        with standard_output_named():
+        with standard_output_named(), training_log(verbose=not {"-v", "--verbose"}.isdisjoint(sys.argv)):
             main()
     except Exception as error:
         message = sentence_of(error, resumable=True)
@@ -271,17 +276,13 @@ def run_recipe(main: Any) -> NoReturn:
     raise SystemExit(0)
 
 
-def _curves(systems: Sequence[System]) -> dict[str, list[tuple[float, float]]]:
-    curves: dict[str, list[tuple[float, float]]] = {}
+def _curves(systems: Sequence[System]) -> dict[str, Sequence[float]]:
+    curves: dict[str, Sequence[float]] = {}
     growth: list[float] = []
     for system in systems:
         for name, values in system.trained.curves.items():
             if system.kind == "gmm":
                 growth.extend(values)
             elif values:
-                curves[f"{system.name}: {name}"] = _points(values)
-    return {"GMM log-likelihood per frame by re-estimation": _points(growth), **curves}
-
-
-def _points(values: Sequence[float]) -> list[tuple[float, float]]:
-    return [(float(number), value) for number, value in enumerate(values, start=1)]
+                curves[f"{system.name}: {name}"] = values
+    return {"GMM log-likelihood per frame by re-estimation": growth, **curves}

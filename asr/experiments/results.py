@@ -96,24 +96,24 @@ def _check(rows: Sequence[ResultRow]) -> None:
         name = "result row " + " / ".join(str(row.get(key)) for key in ("system", "unit", "grammar", "split"))
         if row.keys() != set(COLUMNS):
             odd = ", ".join(sorted(row.keys() ^ set(COLUMNS)))
-            raise RunError(f"{name}: keys missing or unknown: {odd}; exactly {', '.join(COLUMNS)} are needed")
+            raise RunError(f"{name}: keys missing or unknown: {odd}. Expected {', '.join(COLUMNS)}")
         for key, value in row.items():
             if isinstance(value, float) and not math.isfinite(value):
-                raise RunError(f"{name}: {key} is {value}; a finite number is needed")
+                raise RunError(f"{name}: {key} is {value}. Expected a finite number")
         place = (row["system"], row["unit"], row["grammar"], row["split"])
         if place in places:
-            raise RunError(f"{name}: is there twice; give each system one row per grammar, split and unit")
+            raise RunError(f"{name}: duplicate row. Expected one row per system, grammar, split and unit")
         places.add(place)
         if not row["primary"]:
             continue
         if row["kind"] != "discriminant":
-            raise RunError(f"{name}: is primary but of kind {row['kind']!r}; only a discriminant can be")
+            raise RunError(f"{name}: primary system of kind {row['kind']!r}. Expected 'discriminant'")
         chosen = primary[row["split"], row["unit"]]
         others = {row["system"], *chosen.values()}
         if len(others) > 1 or row["grammar"] in chosen:
             raise RunError(
-                f"{name}: primary systems of one split and unit are {', '.join(sorted(others))}; "
-                "choose one, the same in every grammar"
+                f"{name}: several primary systems of one split and unit ({', '.join(sorted(others))}). Expected "
+                "one, the same for each grammar"
             )
         chosen[row["grammar"]] = row["system"]
 

@@ -7,7 +7,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 
-CHOICE = {"mapped": "mixtures and hybrids of frames mapped by speaker, of the phones' states and of tied ones"}
+CHOICE = {"mapped": "mixtures and hybrids with speaker transforms, context-independent and tied"}
 """Name and description on the command line of a recipe."""
 COMPONENTS = (8, 16)
 TIED_COMPONENTS = (8,)

@@ -58,17 +58,15 @@ def speaker_bars(rates: Mapping[str, Mapping[str, float]], *, label: str, id: st
     return _draw_svg(draw, height, id, title, text)
 
 
-def curve(points: Sequence[tuple[float, float]], *, x_label: str, y_label: str, id: str, title: str, text: str) -> str:
-    """Return a line through `points` (x, y) as an SVG element; `id`, `title` and `text` as in `speaker_bars`."""
-    x, y = zip(*points, strict=True)
+def curve(values: Sequence[float], *, x_label: str, y_label: str, id: str, title: str, text: str) -> str:
+    """Return a line through values at 1, 2, ... as an SVG element; `id`, `title` and `text` as in `speaker_bars`."""
 
     def draw(axes: "Axes") -> None:
         from matplotlib.ticker import MaxNLocator
 
-        few = len(points) <= 40
-        axes.plot(x, y, color=_SERIES[0], linewidth=1.8, marker="o" if few else None, markersize=3.5)
-        if all(float(value).is_integer() for value in x):
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        marker = "o" if len(values) <= 40 else None
+        axes.plot(range(1, len(values) + 1), values, color=_SERIES[0], linewidth=1.8, marker=marker, markersize=3.5)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.ticklabel_format(useOffset=False)
         axes.grid(axis="y", color=_FAINT, linewidth=0.6)
         axes.set_xlabel(x_label)

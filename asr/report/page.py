@@ -10,8 +10,6 @@ from asr.report.figures import curve, speaker_bars
 from asr.scoring.wer import SpeakerScore, UtteranceScore
 from asr.util.files import atomic_write
 
-Points = Sequence[tuple[float, float]]
-
 _MAX_BARS = 24  # speakers in the figure; the table has all
 
 
@@ -36,9 +34,9 @@ class _Column:
 
 
 _MEASURED = (
-    _Column("decode_rtf", "RTF", 4, "RTF: processor seconds a second of audio."),
-    _Column("train_seconds", "Training s", 1, "Training: seconds by the clock."),
-    _Column("frame_accuracy", "Frames %", 1, "Frames: share of frames whose state is recognized."),
+    _Column("decode_rtf", "RTF", 4, "RTF: CPU seconds per second of audio."),
+    _Column("train_seconds", "Training s", 1, "Training: wall-clock seconds."),
+    _Column("frame_accuracy", "Frames %", 1, "Frames: percentage of frames with the correct state."),
 )
 
 
@@ -56,7 +54,7 @@ class _SpeakerLine:
 class _Curve:
     title: str
     x_label: str
-    points: Points
+    values: Sequence[float]
     svg: str
 
 
@@ -66,7 +64,7 @@ def write_report(
     title: str,
     rows: Sequence[Mapping[str, Any]],
     speakers: Mapping[str, Sequence[SpeakerScore]],
-    curves: Mapping[str, Points],
+    curves: Mapping[str, Sequence[float]],
     transcripts: Sequence[UtteranceScore],
     notes: Sequence[str] = (),
     transcripts_of: str = "",
@@ -79,8 +77,8 @@ def write_report(
     title : heading of the page
     rows : rows of `results.json`; empty columns of times and frames are left out
     speakers : system -> scores of its speakers, as in `ScoreReport.speakers`
-    curves : title -> points (x, y), one figure each; " by " in a title such as "log-likelihood by iteration" separates
-        the names of the y and x axes
+    curves : title -> values at 1, 2, ..., one figure each; " by " in a title such as "log-likelihood by iteration"
+        separates the names of the y and x axes
     transcripts : utterances to show word by word, such as `ScoreReport.worst(20)` of one system
     notes : sentences, each a paragraph below the title
     transcripts_of : name of the system of the `transcripts`
@@ -140,21 +138,20 @@ def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
     if len(shown) < len(highest):
         title += f": the {len(shown)} speakers of {len(highest)} with the highest"
     worst, best = shown[0], min(highest, key=lambda speaker: (highest[speaker], speaker))
-    text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has them all."
+    text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has all speakers."
     kept = {system: {s: by_speaker[s] for s in shown if s in by_speaker} for system, by_speaker in rates.items()}
     return speaker_bars(kept, label="word error rate, %", id="speakers", title=title, text=text)
 
 
-def _curve(number: int, title: str, points: Points) -> _Curve:
+def _curve(number: int, title: str, values: Sequence[float]) -> _Curve:
     y_label, by, x_label = title.rpartition(" by ")
     if not by:
         y_label, x_label = "", "iteration"
-    if not points:
-        return _Curve(title, x_label, points, "")
-    (x0, y0), (x1, y1) = points[0], points[-1]
-    text = f"From {_number(y0, 3)} at {_number(x0, 0)} to {_number(y1, 3)} at {_number(x1, 0)}."
-    svg = curve(points, x_label=x_label, y_label=y_label, id=f"curve{number}", title=title, text=text)
-    return _Curve(title, x_label, points, svg)
+    if not values:
+        return _Curve(title, x_label, values, "")
+    text = f"From {_number(values[0], 3)} at 1 to {_number(values[-1], 3)} at {len(values)}."
+    svg = curve(values, x_label=x_label, y_label=y_label, id=f"curve{number}", title=title, text=text)
+    return _Curve(title, x_label, values, svg)
 
 
 def _number(value: float | None, digits: int = 2) -> str:

@@ -35,10 +35,10 @@ def read_sealed(path: Path, what: str, remedy: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise RunError(f"{path}: cannot be read ({error}); {remedy}") from error
     if not isinstance(found, dict):
-        raise RunError(f"{path}: is not {what}, but a JSON {type(found).__name__}; {remedy}")
+        raise RunError(f"{path}: has a JSON {type(found).__name__}. Expected {what}; {remedy}")
     seal = found.pop(_SEAL, None)
     if seal != _digest(found):
-        raise RunError(f"{path}: is not {what} as it was written, but damaged or changed by hand; {remedy}")
+        raise RunError(f"{path}: damaged or edited. Expected {what}; {remedy}")
     return found
 
 

@@ -35,7 +35,7 @@ def changed_files(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Map
     """Yield a phrase for each changed, new or removed file, sorted by role."""
     for role in sorted(before.keys() | now.keys()):
         if role not in now:
-            yield f"{before[role]['path']} is gone"
+            yield f"{before[role]['path']} is missing"
         elif role not in before:
             yield f"{now[role]['path']} is new"
         elif before[role]["sha256"] != now[role]["sha256"]:

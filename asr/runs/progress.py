@@ -1,50 +1,38 @@
-"""Progress of long work: a bar with the remaining time on a terminal, and one log line at the end."""
+"""Progress of long work: a bar with the remaining time on a terminal, and a line in the detailed log at the end."""
 
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 _PATIENCE = 2.0  # seconds before a bar is shown
 _NARROWEST = 10  # minimum columns of a bar
 _FIGURES = 20  # columns for the slash, the remaining time and spaces
 
 
-class Progress(Generic[T]):
-    """A count of work done. Iterate over it, or enter it in a `with` block and call `advance`.
+class Progress:
+    """A count of pieces of work done, of a total if known; enter it in a `with` block and call `advance`.
 
-    The bar appears on standard error once the work has taken two seconds; only on a terminal, and not where
-    the environment variable `CI` is set.
+    The bar appears on standard error once the work has taken two seconds; only on a terminal, and not if the
+    environment variable `CI` is set.
+
+    >>> with Progress(3, "counting") as counter:
+    ...     counter.advance(3)
     """
 
-    def __init__(self, work: Iterable[T] | int, description: str):
-        self.description = description
-        self.done = 0
-        self._items: Iterable[T] = () if isinstance(work, int) else work
-        self.total: int | None = None
-        if isinstance(work, int):
-            self.total = work
-        elif isinstance(work, Sized):
-            self.total = len(work)
+    def __init__(self, total: int | None, description: str):
+        self.total, self.description, self.done = total, description, 0
         self._bar: RichProgress | None = None
         self._started = time.monotonic()
         self._visible = False
-
-    def __iter__(self) -> Iterator[T]:
-        with self:
-            for item in self._items:
-                yield item
-                self.advance()
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
@@ -57,14 +45,11 @@ class Progress(Generic[T]):
         if self._bar is not None:
             self._bar.stop()
         seconds = time.monotonic() - self._started
-        if kind is None:
-            logger.info("%s: %d in %.1f s", self.description, self.done, seconds)
-        else:
-            total = "" if self.total is None else f" of {self.total}"
-            logger.info("%s: stopped after %d%s in %.1f s", self.description, self.done, total, seconds)
+        stopped, of_all = ("", "") if kind is None else ("stopped after ", f" of {self.total}")
+        logger.debug("%s: %s%d%s in %.1f s", self.description, stopped, self.done, of_all, seconds)
 
     def advance(self, n: int = 1) -> None:
-        """Count `n` more items as done."""
+        """Count `n` more pieces as done."""
         self.done += n
         if self._bar is None:
             if not self._visible or time.monotonic() - self._started < _PATIENCE:
@@ -73,33 +58,14 @@ class Progress(Generic[T]):
         self._bar.update(self._bar.task_ids[0], completed=self.done)
 
 
-@overload
-def progress(work: int, description: str) -> Progress[int]: ...
-
-
-@overload
-def progress(work: Iterable[T], description: str) -> Progress[T]: ...
-
-
-def progress(work: Iterable[T] | int, description: str) -> Progress[T] | Progress[int]:
-    """Follow `work`: an iterable to loop over, or a number of pieces to `advance` through in a `with` block.
-
-    >>> words = [word.lower() for word in progress(["ONE", "TWO"], "lowering words")]
-    >>> with progress(3, "counting") as counter:
-    ...     counter.advance(3)
-    """
-    return Progress(work, description)
-
-
 @contextmanager
 def counted(total: int, description: str) -> Iterator[Callable[[int], None]]:
-    """Follow work that reports how many pieces are finished altogether, through the function handed out.
+    """Follow work that reports how many pieces are finished altogether, through the yielded function.
 
     >>> with counted(3, "counting") as finished:
     ...     finished(3)
     """
-    bar: Progress[int] = Progress(total, description)
-    with bar:
+    with Progress(total, description) as bar:
         yield lambda done: bar.advance(done - bar.done)
 
 

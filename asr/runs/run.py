@@ -22,7 +22,9 @@ from typing import IO, Any, Self
 import asr
 from asr.runs.checked_file import read_sealed, write_sealed
 from asr.runs.input_checksums import are_described, changed_files, describe_files
+from asr.runs.log import write_log
 from asr.runs.stage_checksums import check_digests, write_digests
+from asr.util.counted_text import count, duration
 from asr.util.errors import RunError
 from asr.util.files import atomic_directory
 from discriminants.util.paths import exists, is_dir
@@ -97,21 +99,25 @@ class Run:
             directory.mkdir(parents=True, exist_ok=True)
             lock = _take_lock(directory)
         except OSError as error:
-            raise RunError(f"{directory}: cannot be used ({error.strerror}); give a writable directory") from error
+            raise RunError(f"{directory}: cannot be used ({error.strerror}). Expected a writable directory") from error
         run = cls(directory, lock)
         try:
             run._remove_leftovers()
             run._adopt(record, rebuild_changed, depends)
+            write_log(directory)
+            if done := run.done_stages():
+                logger.info("resuming: %s finished", count(len(done), "stage"))
         except BaseException:
             run.close()
             raise
         return run
 
-    def stage(self, name: str, build: Callable[[Path], None]) -> Path:
+    def stage(self, name: str, build: Callable[[Path], str | None], *, level: int = logging.INFO) -> Path:
         """Return the directory of stage `name`, filled by `build(temporary directory)` unless it exists.
 
-        A stage is built under another name, flushed to disk and renamed, so an existing one is complete. Its checksums
-        are verified once per process. Errors of `build` are raised, without creating the stage.
+        The result of `build`, if any, is logged with the time of the stage, at the given level. A stage is built under
+        another name, flushed to disk and renamed, so an existing one is complete. Its checksums are verified once per
+        process. Errors of `build` are raised, without creating the stage.
 
         Raises
         ------
@@ -123,13 +129,13 @@ class Run:
             if name not in self._checked:
                 check_digests(path, self._digests_path(name))
                 self._checked.add(name)
-            logger.info("stage %s: already done, skipped", name)
+            logger.debug("stage %s: already done, skipped", name)
             return path
-        logger.info("stage %s: started", name)
+        logger.debug("stage %s: started", name)
         wall, cpu = time.monotonic(), _cpu_seconds()
         self._parts, of_the_outer = {}, self._parts
         with atomic_directory(path) as temporary:
-            build(temporary)
+            summary = build(temporary)
             taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
             parts = {part: round(seconds, 3) for part, seconds in self._parts.items()}
             # Written before renaming, so that a complete stage has checksums and time.
@@ -138,7 +144,7 @@ class Run:
         self._parts = of_the_outer
         self._checked.add(name)
         shutil.rmtree(self.checkpoint(name), ignore_errors=True)
-        logger.info("stage %s: done in %.1f s", name, taken["wall"])
+        log_stage(name, taken["wall"], summary or "", level=level)
         return path
 
     def note_time(self, part: str, seconds: float) -> None:
@@ -164,15 +170,15 @@ class Run:
     def stage_time(self, name: str) -> StageTime:
         """Return the time of stage `name`, also from an earlier process; RunError if it is missing or damaged."""
         if not self.is_done(name):
-            raise RunError(f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first")
+            raise RunError(f"{self._stage_path(name)}: the stage is not finished")
         path = self._seconds_path(name)
-        remedy = f"remove the directory {self._stage_path(name)}, and the same command makes it again"
-        taken = read_sealed(path, "the time of a stage", remedy)
+        remedy = f"remove the directory {self._stage_path(name)} and run the same command"
+        taken = read_sealed(path, "a record of a stage's time", remedy)
         try:
             parts = {part: _finite(seconds) for part, seconds in taken["parts"].items()}
             return StageTime(wall=_finite(taken["wall"]), cpu=_finite(taken["cpu"]), parts=parts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
+            raise RunError(f"{path}: has no valid seconds of a stage; {remedy}") from error
 
     def close(self) -> None:
         """Release the lock of the directory."""
@@ -188,7 +194,7 @@ class Run:
 
     def _stage_path(self, name: str) -> Path:
         if not _STAGE_NAME.fullmatch(name):
-            raise RunError(f"{name!r} cannot name a stage; use letters, digits, '-' and '_'")
+            raise RunError(f"{name!r} is not a stage name. Expected letters, digits, '-' and '_'")
         return self.directory / _STAGES / name
 
     def _seconds_path(self, name: str) -> Path:
@@ -214,10 +220,7 @@ class Run:
         if not exists(path):
             write_sealed(path, record)
             return
-        remedy = (
-            "start in another directory, or throw away what was done in this one (--rebuild-changed, "
-            "rebuild_changed=True)"
-        )
+        remedy = "use another directory, or delete the stages of this one (--rebuild-changed, rebuild_changed=True)"
         try:
             existing = read_sealed(path, "the record of a run", remedy)
         except RunError:
@@ -231,21 +234,21 @@ class Run:
         kept = [stage for stage in done if stage not in lost]
         if differences and not rebuild_changed:
             raise RunError(
-                f"{path}: this directory belongs to another run ({'; '.join(differences)}); put back what it was begun "
-                "with, use another directory, or allow changes (--rebuild-changed, rebuild_changed=True), which throws "
-                f"away what depends on them ({', '.join(lost) or 'nothing yet'})"
+                f"{path}: the directory has another run ({'; '.join(differences)}). Use the original inputs, another "
+                "directory, or --rebuild-changed (rebuild_changed=True), which deletes the dependent stages "
+                f"({', '.join(lost) or 'none'})"
             )
         if kept or not differences:
             for change in _differences(existing, record, ("versions",)):
-                logger.warning("resuming %s under another version: %s", self.directory, change)
+                logger.warning("%s: resuming with another version: %s", self.directory, change)
         if not differences:
             return
         message = f"; kept: {', '.join(kept)}" if kept else ""
         logger.warning(
-            "%s: %s; thrown away: %s%s",
+            "%s: %s; deleted stages: %s%s",
             path,
             "; ".join(differences),
-            ", ".join(lost) or "nothing was done yet",
+            ", ".join(lost) or "none",
             message,
         )
         self._throw_away_all_but(kept)
@@ -263,6 +266,12 @@ class Run:
         for path in sorted(stages.iterdir(), key=lambda path: not is_dir(path)):
             if path.name.partition(".")[0] not in kept:
                 path.rename(discarded / path.name)
+
+
+def log_stage(name: str, seconds: float, summary: str = "", *, level: int = logging.INFO) -> None:
+    """Log the time and the main result of a part of a training in one line."""
+    taken = f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
+    logger.log(level, "%s", f"{name:18} {taken:>10}  {summary}".rstrip())
 
 
 def _new_record(
@@ -288,13 +297,13 @@ def _new_record(
     try:
         return json.loads(json.dumps(record))  # as it will be read: tuples become lists
     except (TypeError, ValueError) as error:
-        raise RunError(f"the configuration of a run must hold JSON values only: {error}") from error
+        raise RunError(f"the configuration of a run must have JSON values only: {error}") from error
 
 
 def require_run_or_empty(directory: Path) -> None:
     """Raise RunError if the directory has files other than a run's, or than those of a run killed at its start."""
     if exists(directory) and not is_dir(directory):
-        raise RunError(f"{directory}: is a file; a run needs a directory")
+        raise RunError(f"{directory}: is a file. Expected a directory")
     for name in (_STAGES, _DISCARDED):
         if (directory / name).is_symlink():
             raise RunError(
@@ -305,7 +314,7 @@ def require_run_or_empty(directory: Path) -> None:
     ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
     foreign = sorted(child.name for child in directory.iterdir() if not ours.fullmatch(child.name))
     if foreign:
-        raise RunError(f"{directory}: holds {foreign[0]!r} but no {_RECORD}, so it is no run; use an empty directory")
+        raise RunError(f"{directory}: has {foreign[0]!r} but not {_RECORD}. Expected an empty directory, or a run")
 
 
 def _take_lock(directory: Path) -> IO[str]:
@@ -328,8 +337,7 @@ def _take_lock(directory: Path) -> IO[str]:
         holder = lock.read().strip()
         lock.close()
         raise RunError(
-            f"{directory}: another process ({holder or 'just started'}) works in this run; "
-            "wait for it, or use another directory"
+            f"{directory}: used by another process ({holder or 'just started'}). Wait for it, or use another directory"
         ) from error
     with suppress(OSError):  # the owner is only used in messages
         os.ftruncate(lock.fileno(), 0)
@@ -364,7 +372,7 @@ def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]
         return []
     files = old.get("files")
     known = files if are_described(files) else {}
-    also = ", as files that its lists name were replaced, added or removed" if known else ""
+    also = ": files in its lists were changed, added or removed" if known else ""
     return list(changed_files(known, new["files"] if known else {})) or [
         f"the input '{name}' has changed{also}" for name in names
     ]

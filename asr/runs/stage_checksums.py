@@ -24,29 +24,29 @@ def check_digests(stage: Path, record: Path) -> None:
     expected = _read(stage, record)
     found = _files(stage)
     for name in sorted(expected.keys() - set(found)):
-        _refuse(stage, stage / name, f"is missing, though {record.name} names it")
+        _refuse(stage, stage / name, f"is missing, but listed in {record.name}")
     for name in found:
         if name not in expected:
-            _refuse(stage, stage / name, f"does not belong here, as {record.name} does not name it")
+            _refuse(stage, stage / name, f"is not listed in {record.name}")
         try:
             intact = _digest(stage / name) == expected[name]
         except OSError as error:
             _refuse(stage, stage / name, f"cannot be read ({error.strerror})")
         if not intact:
-            _refuse(stage, stage / name, f"is damaged, or {record.name} is, which gives it another digest")
+            _refuse(stage, stage / name, f"is damaged: its checksum differs from {record.name}")
 
 
 def _read(stage: Path, record: Path) -> dict[str, str]:
     try:
         digests = json.loads(record.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        _refuse(stage, record, "is missing, so nothing tells whether the stage is undamaged")
+        _refuse(stage, record, "is missing, so the stage cannot be verified")
     except OSError as error:
         _refuse(stage, record, f"cannot be read ({error.strerror})")
     except (ValueError, RecursionError) as error:
         _refuse(stage, record, f"is damaged ({error})")
     if not isinstance(digests, dict):
-        _refuse(stage, record, "is damaged: it holds no digests by file")
+        _refuse(stage, record, "is damaged: it has no checksums by file")
     return digests
 
 
@@ -61,4 +61,4 @@ def _digest(path: Path) -> str:
 
 
 def _refuse(stage: Path, file: Path, what: str) -> NoReturn:
-    raise RunError(f"{file}: {what}; remove the directory {stage}, and the same command makes it again")
+    raise RunError(f"{file}: {what}; remove the directory {stage} and run the same command")

@@ -27,6 +27,7 @@ from asr.training.gmm_stages import (
     train_mixtures,
     train_tied_mixtures,
 )
+from asr.util.counted_text import count
 from asr.validation.corpus_size import (
     SECONDS_FOR_CONTEXT,
     SECONDS_OF_A_SPEAKER,
@@ -48,11 +49,7 @@ def with_context(context: TrainingContext, dataset: Dataset) -> TrainingContext:
     more_states = states_for(dataset.static.n_frames) > context.topology.n_states
     enough = dataset.seconds >= SECONDS_FOR_CONTEXT and more_states
     if enough and not config.asks_for_context:
-        log.info(
-            "%.0f minutes of speech are enough for states that depend on a phone's neighbors (context = 3); "
-            "context = 1 in the settings does without",
-            dataset.seconds / 60,
-        )
+        log.debug("context = 3: %.0f min of speech are enough for context-dependent states", dataset.seconds / 60)
     return replace(context, config=config.model_copy(update={"context": 3 if enough or config.asks_for_context else 1}))
 
 
@@ -71,73 +68,63 @@ def with_maps(context: TrainingContext, dataset: Dataset) -> TrainingContext:
         and seconds >= SECONDS_OF_A_SPEAKER
         and np.median(lengths) >= SECONDS_OF_AN_UTTERANCE
     )
-    if enough:
-        log.info(
-            "%d speakers, half of them with %.0f s of speech or more, are enough for maps of speakers "
-            '(speakers.maps = "fmllr"); speakers.maps = "none" in the settings does without',
-            len(of_speaker),
-            seconds,
-        )
-    else:
-        log.info(
-            "no maps of speakers: they want %d speakers, half of them with %.0f s of speech or more, in utterances of "
-            "mostly %.0f s or more",
-            SPEAKERS_FOR_MAPS, SECONDS_OF_A_SPEAKER, SECONDS_OF_AN_UTTERANCE,
-        )  # fmt: skip
-    speakers = config.speakers.model_copy(update={"maps": "fmllr" if enough else "none"})
+    maps = "fmllr" if enough else "none"
+    log.debug(
+        'speakers.maps = "%s": %d speakers with a median of %.0f s of speech; fMLLR needs %d speakers, %.0f s per '
+        "speaker and %.0f s per utterance",
+        maps, len(of_speaker), seconds, SPEAKERS_FOR_MAPS, SECONDS_OF_A_SPEAKER, SECONDS_OF_AN_UTTERANCE,
+    )  # fmt: skip
+    speakers = config.speakers.model_copy(update={"maps": maps})
     return replace(context, config=config.model_copy(update={"speakers": speakers}))
 
 
-def train_aligner(context: TrainingContext, name: str, dataset: Dataset, *, complain: bool = True) -> AlignedGmms:
+def train_aligner(context: TrainingContext, name: str, dataset: Dataset) -> AlignedGmms:
     """Train the mixtures that align for a hybrid; parameters as in `train_mixtures`.
 
     The stages are `name`, `name`-turned (LDA and MLLT), `name`-tied (context), `name`-mapped-1 (speaker transforms),
     ...
     """
-    mixtures = train_mixtures(context, name, dataset, complain=complain)
+    mixtures = train_mixtures(context, name, dataset)
     if context.config.gmm.transform == "lda-mllt":
         mixtures = train_lda_mllt(context, f"{name}-turned", dataset, mixtures)
     if context.config.context == 3:
-        mixtures = train_tied_mixtures(context, f"{name}-tied", dataset, mixtures, complain=complain)
+        mixtures = train_tied_mixtures(context, f"{name}-tied", dataset, mixtures)
     if context.config.speakers.maps in ("fmllr", "vtln"):
         for number in range(1, context.config.speakers.rounds + 1):
-            stage, first = f"{name}-mapped-{number}", number == 1
-            mixtures = train_mapped_mixtures(context, stage, dataset, mixtures, complain=complain and first)
+            mixtures = train_mapped_mixtures(context, f"{name}-mapped-{number}", dataset, mixtures)
     return mixtures
 
 
 def train_lda_mllt(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:
     """Stage `name`: train mixtures of the same states on spliced frames with LDA and MLLT (`asr.acoustic.mllt`)."""
 
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         earlier = mixtures.largest.load()
         n_states = earlier.hmm.topology.n_states
         front_end = lda_mllt(
             earlier.front_end.config, dataset.static, mixtures.states, n_states, workers=context.workers
         )
-        _regrow(context, name, directory, dataset, mixtures, earlier, front_end, front_end.transform(dataset.static))
+        return _regrow(
+            context, name, directory, dataset, mixtures, earlier, front_end, front_end.transform(dataset.static)
+        )
 
     return load_gmm_stage(context, name, build)
 
 
-def train_mapped_mixtures(
-    context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
-) -> AlignedGmms:
+def train_mapped_mixtures(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:
     """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996; transforms of Gales 1998).
 
     The current mixtures and alignment give a transform for each training speaker; new mixtures are trained on
-    transformed frames. Recognition starts with the mixtures of before the first round. `complain` logs a low number of
-    speakers.
+    transformed frames. Recognition starts with the mixtures of before the first round.
     """
 
-    def build(directory: Path) -> None:
-        if complain and len(dataset.speakers) < SPEAKERS_FOR_MAPS:
-            log.warning(
-                "%s: %d speakers are few to learn from frames that are mapped by speaker; compare with "
-                "speakers.maps = \"none\"",
-                name, len(dataset.speakers),
-            )  # fmt: skip
+    def build(directory: Path) -> str:
         earlier = mixtures.largest.load()
+        if earlier.speakers is None and len(dataset.speakers) < SPEAKERS_FOR_MAPS:
+            context.warn(
+                '%s: %s are few for speaker-adaptive training. Compare with speakers.maps = "none"',
+                name, count(len(dataset.speakers), "speaker"),
+            )  # fmt: skip
         acoustic = earlier.hmm.acoustic_model
         assert isinstance(acoustic, GaussianMixtures)
         fmllr = FmllrSettings(**context.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
@@ -149,7 +136,9 @@ def train_mapped_mixtures(
         found = speakers.of_states(dataset.static, mixtures.states, workers=context.workers)
         mapped = speakers.frames(dataset.static, found)
         front_end = FrontEnd(as_they_are(speakers.front_end.config)).fit(mapped)
-        _regrow(context, name, directory, dataset, mixtures, replace(earlier, speakers=speakers), front_end, mapped)
+        return _regrow(
+            context, name, directory, dataset, mixtures, replace(earlier, speakers=speakers), front_end, mapped
+        )
 
     return load_gmm_stage(context, name, build)
 
@@ -163,7 +152,7 @@ def _regrow(
     earlier: SpeechModel,
     front_end: FrontEnd,
     table: FrameTable,
-) -> None:
+) -> str:
     """Train mixtures of the same states on other frames, from single Gaussians under the existing alignment."""
     topology = earlier.hmm.topology
     settings = context.config.gmm if topology.tying is None else context.config.tied_gmm
@@ -172,4 +161,4 @@ def _regrow(
     start = GmmInit(
         topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers, mixtures.states
     )
-    train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=False)
+    return train_gmm_stage(context, name, directory, dataset, front_end, table, start)

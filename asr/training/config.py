@@ -139,8 +139,8 @@ class TrainingConfig(Settings):
         # The field itself has no such bound because models of any range are read.
         if 0 < features.dynamic_range_db < MIN_RANGE_DB:
             why = (
-                f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {MIN_RANGE_DB:g}: "
-                f"with less the sounds of speech are alike; {DYNAMIC_RANGE_DB:g} is usual"
+                f"dynamic_range_db {features.dynamic_range_db:g} must be 0 (no limit) or at least {MIN_RANGE_DB:g}; "
+                f"{DYNAMIC_RANGE_DB:g} is usual"
             )
             refuse(FeatureConfig, features, [("dynamic_range_db", why)])
         return features
@@ -150,8 +150,7 @@ class TrainingConfig(Settings):
     def _of_all_phones(cls, value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and not 1 <= value <= MAX_TIED_STATES:
             raise ValueError(
-                f"must be the number of states of all phones together, from 1 to {MAX_TIED_STATES}, or 'auto', which "
-                "goes by how much speech there is"
+                f"must be the total number of states, from 1 to {MAX_TIED_STATES}, or 'auto' (by the amount of speech)"
             )
         return value
 
@@ -160,16 +159,15 @@ class TrainingConfig(Settings):
         if self.features.lda_dimension is not None:
             yield (
                 "features.lda_dimension",
-                "features.lda_dimension: the mixtures are trained before there are states to tell apart; set it in "
-                "[hybrid_features] alone",
+                "features.lda_dimension: the first mixtures cannot use LDA; set it in [hybrid_features] only",
             )
         if self.context == 1:
             for name, given, reason in (
-                ("tied_states", self.tied_states != "auto", "a phone has the same states everywhere"),
-                ("questions", bool(self.questions), "there are no trees to ask them"),
+                ("tied_states", self.tied_states != "auto", "states do not depend on neighboring phones"),
+                ("questions", bool(self.questions), "decision trees are not used"),
             ):
                 if given:
-                    yield name, f"{name}: {reason} with context = 1; leave context out, or set it to 3"
+                    yield name, f"{name}: {reason} with context = 1; remove context, or set it to 3"
         if self.speakers.maps == "vtln":
             for name, unfit in self._why_no_warps():
                 yield name, f"speakers.maps = 'vtln': {unfit}"
@@ -191,7 +189,7 @@ class TrainingConfig(Settings):
             if settings.transform != "none":
                 yield (
                     f"{name}.transform",
-                    f"with {name}.transform the frames are not the cepstra and their differences; take maps = 'fmllr'",
+                    f"VTLN needs cepstra and their differences, without {name}.transform; use maps = 'fmllr'",
                 )
 
     @property
@@ -357,7 +355,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     text = read_text(path, ConfigError, largest=MAX_FILE)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > MAX_LINE_LENGTH:
-            raise ConfigError(f"{path}, line {number}: has {len(line)} characters; {MAX_LINE_LENGTH} are the most")
+            raise ConfigError(f"{path}, line {number}: has {len(line)} characters. Expected at most {MAX_LINE_LENGTH}")
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # integers with thousands of digits; deeply nested brackets

@@ -77,7 +77,7 @@ class Dataset:
         Raises ConfigError if the data set has no audio. Utterances that fail are left out.
         """
         if self.corpus is None:
-            raise ConfigError("copies with another speed or with noise need a corpus with audio")
+            raise ConfigError("copies with another speed or with noise require audio")
         static, _ = extract_static(
             self.corpus.subset(self.static.ids), config, augmentation=augmentation, workers=workers
         )
@@ -136,7 +136,7 @@ def require_some(path: Path, usable: Sequence[object], problems: Sequence[Issue]
     if not problems:
         raise CorpusError(f"{path}: has no utterances")
     raise CorpusError(
-        f"{path}: none of its {len(problems)} utterances can be used; the first: {problems[0].utterance}: "
+        f"{path}: none of the {len(problems)} utterances can be used; the first: {problems[0].utterance}: "
         f"{problems[0].message}",
         lost=problems,
     )
@@ -175,7 +175,7 @@ def left_out(directory: Path) -> list[Issue]:
         written = json.loads(path.read_text(encoding="utf-8"))
         return [Issue(code, reason, utterances=(name,)) for name, code, reason in written]
     except (OSError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
+        raise RunError(f"{path}: invalid list of unusable utterances ({error}); remove {directory.name}") from error
 
 
 def load_dataset(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Dataset:

@@ -31,6 +31,7 @@ from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset
+from asr.util.counted_text import count
 from asr.util.errors import Issue
 from asr.util.files import write_array
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -47,6 +48,16 @@ class TrainingContext:
     config: TrainingConfig
     source: Literal["audio", "archive"]
     workers: Workers = field(default_factory=SerialWorkers)
+    of_fold: bool = False
+    """Whether fold models are trained: their stages and warnings are details of the log."""
+
+    def stage(self, name: str, build: Callable[[Path], str | None]) -> Path:
+        """Return the directory of a stage of the run, as `Run.stage` does."""
+        return self.run.stage(name, build, level=logging.DEBUG if self.of_fold else logging.INFO)
+
+    def warn(self, message: str, *values: object) -> None:
+        """Log a warning about the final models; for fold models, a detail."""
+        log.log(logging.DEBUG if self.of_fold else logging.WARNING, message, *values)
 
     @property
     def topology(self) -> Topology:
@@ -99,36 +110,32 @@ def train_mixtures(
     name: str,
     dataset: Dataset,
     features: FeatureConfig | None = None,
-    *,
-    complain: bool = True,
 ) -> AlignedGmms:
     """Stage `name`: train GMM-HMMs with each number of components; times are measured from the flat start.
 
-    `features` default to those of the context's configuration. `complain` logs suspicious alignments.
+    `features` default to those of the context's configuration.
     """
     chosen = context.config.features if features is None else features
     check_same_static(context.config.features, chosen)
 
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         front_end = FrontEnd(chosen).fit(dataset.static)
         table = front_end.transform(dataset.static)
         start = GmmInit(context.topology, context.config.gmm)
-        train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=complain)
+        return train_gmm_stage(context, name, directory, dataset, front_end, table, start)
 
     return load_gmm_stage(context, name, build)
 
 
-def train_tied_mixtures(
-    context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
-) -> AlignedGmms:
+def train_tied_mixtures(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:
     """Stage `name`: train mixtures of context-dependent tied states; the context's settings give their number.
 
     They grow from the alignment of the same data by the monophone `mixtures`, on the same frames unless the settings
-    enable LDA and MLLT. `complain` logs when the data is too small for any context.
+    enable LDA and MLLT.
     """
     config = context.config
 
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         earlier = mixtures.largest.load()
         front_end, topology = earlier.front_end, earlier.hmm.topology
         table = front_end.transform(dataset.static)
@@ -138,12 +145,12 @@ def train_tied_mixtures(
         tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted, config.questions)
         tied = replace(topology, tying=tying)
         n_contexts, n_spoken = len(np.unique(spoken.contexts, axis=0)), tied.n_states - tying.n_silence_states
-        log.info("%s: %d states for phones in %d contexts; wanted were %d", name, n_spoken, n_contexts, wanted)
-        if complain and not len(tying.question_side):
-            log.warning(
-                "%s: no tree asks a question, so that states depend on no neighbor: %d frames are too few for more "
-                "than these %d states, at %d frames each; take `context = 1`, or set `tied_states`",
-                name, table.n_frames, n_spoken, FRAMES_A_STATE,
+        log.debug("%s: %d of %d requested states for phones in %d contexts", name, n_spoken, wanted, n_contexts)
+        if not len(tying.question_side):
+            context.warn(
+                "%s: %d frames are too few for context-dependent states (%d per state). Use context = 1, or set "
+                "tied_states",
+                name, table.n_frames, FRAMES_A_STATE,
             )  # fmt: skip
         states = tied_states(mixtures.states, spoken, topology, tying)
         if config.tied_gmm.transform == "lda-mllt":
@@ -152,7 +159,7 @@ def train_tied_mixtures(
         gaussians = first_gaussians(table, states, tied, config.tied_gmm, context.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
         start = GmmInit(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
-        train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=False)
+        return train_gmm_stage(context, name, directory, dataset, front_end, table, start)
 
     return load_gmm_stage(context, name, build)
 
@@ -195,10 +202,11 @@ def train_gmm_stage(
     front_end: FrontEnd,
     table: FrameTable,
     start: GmmInit,
-    *,
-    complain: bool,
-) -> None:
-    """Write a model for each number of components, the last model's alignment, and its diagnostics."""
+) -> str:
+    """Write a model for each number of components, the last model's alignment, and its diagnostics.
+
+    Returns the summary for the log.
+    """
     started = time.monotonic()
     graphs = dataset.graphs(context.lexicon, start.topology)
     record = {}
@@ -234,20 +242,20 @@ def train_gmm_stage(
             context.run.note_time(f"{n_components} components", time.monotonic() - started)
     aligned = align_table(hmm.log_likelihood, table, graphs, start.topology, hmm.self_loops, workers=context.workers)
     check = check_alignment(aligned.states, table, graphs, start.topology, dataset.frame_shift)
-    log.info("%s: %s", name, check)
-    if complain:
-        for complaint in check.complaints():
-            log.warning("%s: %s", name, complaint)
+    for line in (str(check), *check.complaints()):
+        log.debug("%s: %s", name, line)
     (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
     write_array(directory / "states.npy", aligned.states)
     failed = {name: (one.code, one.message) for name, one in aligned.failed.items()}
     (directory / "failed.json").write_text(json.dumps(failed, sort_keys=True), encoding="utf-8")
     (directory / "training.json").write_text(json.dumps(record))
+    n_gaussians = count(max(record), "Gaussian")
+    return f"{n_gaussians}/state, log-likelihood {curve[-1]:.2f}, {len(aligned.failed)} not aligned"
 
 
-def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], None]) -> AlignedGmms:
+def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], str]) -> AlignedGmms:
     """Run the stage if necessary and load the output of `train_gmm_stage`."""
-    directory = context.run.stage(name, build)
+    directory = context.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
     failed = {name: Issue(*fault) for name, fault in written.items()}

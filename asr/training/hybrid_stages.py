@@ -55,7 +55,7 @@ def train_hybrid_system(
     check_copies(settings, context.source)
 
     @threadpool_limits.wrap(limits=1)  # more threads change the order of sums, and so the bytes
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         aligner = mixtures.largest.load()
         speakers = aligner.speakers
         copies, states = training_copies(context, dataset, mixtures.states, settings, features)
@@ -107,8 +107,10 @@ def train_hybrid_system(
         )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
+        loss = f", loss {curves[-1][-1]:.3f}" if curves and curves[-1] else ""
+        return f"{settings.classifier} on {int((states >= 0).sum()):,} frames{loss}"
 
-    directory = context.run.stage(name, build)
+    directory = context.stage(name, build)
     curves = json.loads((directory / "training.json").read_text())
     of_frames = TrainedSystem(
         directory / "hybrid.safetensors",
@@ -144,7 +146,7 @@ def train_on_sequences(
     """
 
     @threadpool_limits.wrap(limits=1)
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         model = hybrid.load()
         states = np.where(mixtures.states < 0, -1, aligned_states(context, hybrid, dataset))
         copies, states = training_copies(context, dataset, states, settings, context.config.features)
@@ -168,8 +170,9 @@ def train_on_sequences(
             )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(shares))
+        return f"expected phone accuracy {shares[-1]:.2f} %" if shares else "no sequence could be decoded"
 
-    directory = context.run.stage(name, build)
+    directory = context.stage(name, build)
     shares = json.loads((directory / "training.json").read_text())
     return TrainedSystem(
         directory / "hybrid.safetensors",
@@ -204,7 +207,7 @@ def train_mixtures_of_states(
         hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
         save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
 
-    directory = context.run.stage(name, build)
+    directory = context.stage(name, build)
     return TrainedSystem(directory / "gmm.safetensors", context.run.stage_time(name).wall, {})
 
 
@@ -262,7 +265,7 @@ def frame_accuracy(model: SpeechModel, dataset: Dataset, states: np.ndarray) -> 
     """Return the percentage of frames whose most probable state is the aligned one; state -1 is ignored."""
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
-        raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
+        raise ConfigError("frame accuracy requires a hybrid")
     with threadpool_limits(1):
         frames = frames_of_states(model, dataset.static, states).frames
         correct = sum(
@@ -314,8 +317,8 @@ def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) 
     """Raise ConfigError for audio augmentation of feature archives, and CorpusError for unusable noise."""
     if source == "archive" and (settings.speed_perturb or settings.noise):
         raise ConfigError(
-            "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give "
-            "audio"
+            "speed_perturb and noise require audio, but these features come from an archive; remove both settings, or "
+            "use audio"
         )
     if settings.noise is not None:
         read_noise(settings.noise.directory)

@@ -29,7 +29,6 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
-_SHOWN = 5  # per code
 _CAUSE = "mixed-stress"  # reported first: it also causes errors about untrained phones
 _TOLD = 5  # reasons in the final error; with more, the first is given and all are logged
 
@@ -65,7 +64,7 @@ def check_inputs(
 
     settings, findings, at_fault = _read_settings(config, file, corpus_rate)
     if chosen is not None:
-        log.info("%s", chosen)
+        log.debug("%s", chosen)
     if settings is not None:
         if classifier is not None:
             settings = with_classifier(settings, classifier)
@@ -127,7 +126,7 @@ def _read_settings(
             set(),
         )
     if file is not None and sets_nothing(file):
-        return settings, [warning("settings", file, None, "sets nothing, so that every setting has its default")], set()
+        return settings, [warning("settings", file, None, "is empty, so all settings have their defaults")], set()
     return settings, [], set()
 
 
@@ -143,7 +142,7 @@ def with_classifier(config: TrainingConfig, classifier: str) -> TrainingConfig:
 
 
 def log_findings(report: Report, *, of_lists: bool = False) -> None:
-    """Log the first few findings of each code.
+    """Log the number of findings and the first of each code; all others are details.
 
     Findings that the raised error contains are not logged too. With `of_lists`, the audio was not read, so the number
     of unusable utterances is unknown and not logged.
@@ -161,20 +160,20 @@ def log_findings(report: Report, *, of_lists: bool = False) -> None:
     if lost:
         if not of_lists:
             log.warning(
-                "%s of %s will be left out: %s",
+                "%s of %s will be left out: %s; failed.tsv lists them",
                 count(len(report.left_out), "utterance"), f"{report.summary.listed:,}",
                 codes_line(report.left_out.values()),
             )  # fmt: skip
         _log_first(lost)
     if report.warnings:
-        log.warning("%s before training: %s", count(len(report.warnings), "warning"), codes_line(report.warnings))
+        log.warning(
+            "%s: %s; asr validate lists them", count(len(report.warnings), "warning"), codes_line(report.warnings)
+        )
         _log_first(report.warnings)
-    if lost or report.warnings:
-        log.warning("asr validate --json or as_json() of asr.validate lists all of them")
     if report.summary.without_words:
-        log.warning("%s of these for an empty transcript", f"{report.summary.without_words:,}")
+        log.warning("%s without words in the transcript", count(report.summary.without_words, "utterance"))
     for remark in report.remarks:
-        log.info("%s", printable(remark))
+        log.debug("%s", printable(remark))
     if stops:
         raise _error(stops)
 
@@ -190,11 +189,8 @@ def _log_first(findings: Sequence[Issue]) -> None:
     for finding in findings:
         by_code[finding.code].append(finding)
     for code in sorted(by_code, key=lambda code: code != _CAUSE):
-        group = by_code[code]
-        for line in lines_by_kind(group[:_SHOWN]):
-            log.warning("  %s", line)
-        if len(group) > _SHOWN:
-            log.warning("  and %s more of %s", f"{len(group) - _SHOWN:,}", group[0].code)
+        for number, finding in enumerate(by_code[code]):
+            log.log(logging.DEBUG if number else logging.WARNING, "  %s", finding)
 
 
 def _error(stops: Sequence[Issue]) -> AsrError:
@@ -215,5 +211,5 @@ def _error(stops: Sequence[Issue]) -> AsrError:
         )
         for finding in shown
     ]
-    more = f"; and {len(stops) - 1:,} faults more, which the log lists" if len(stops) > _TOLD else ""
+    more = f"; {len(stops) - 1:,} more are in the log" if len(stops) > _TOLD else ""
     return kind("; ".join(texts) + more)

@@ -1,25 +1,22 @@
 """`asr train`: train a GMM-HMM and a hybrid from a data directory and a lexicon."""
 
-import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 import asr
-from asr.acoustic.fit_progress import duration
-from asr.acoustic.hybrid_training import HybridSettings, classifier_of
+from asr.acoustic.hybrid_training import classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
-from asr.acoustic.model_metadata import HeldOutErrors, Provenance
+from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import LISTS, DataDirectory, read_data_directory
-from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.features.level import utterance_levels
-from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
+from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
@@ -37,20 +34,16 @@ from asr.training.input_checks import check_inputs, codes_line, log_findings
 from asr.training.report import report_run
 from asr.training.stage_dependencies import depends
 from asr.training.transcript_check import find_suspects
-from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
-from asr.training.tuning.confidence import confidence_on
-from asr.training.tuning.folds import folds
-from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_out, tune
-from asr.util.counted_text import count
+from asr.training.tuning.cross_validation import TunedSearch, cross_validate, ngram
+from asr.util.counted_text import count, duration
 from asr.util.errors import Issue, printable
-from asr.util.files import atomic_write
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
 
-FRAMES_A_CENTER, MIN_FOLD_CENTERS, DEFAULT_CENTERS = 40, 200, 1000
+_DETAILS = "details in report.html, utterances to check in suspects.tsv and failed.tsv"
 
 
 @dataclass(frozen=True)
@@ -124,9 +117,9 @@ def train(
         mixtures = train_aligner(context, "gmm", dataset)
         models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features))
         if until == "gmm":
-            _finish_mixtures(context, dataset, mixtures, models)
+            _finish_mixtures(context, dataset, mixtures, models, report.remarks)
         else:
-            _train_hybrid(context, dataset, mixtures, models)
+            _train_hybrid(context, dataset, mixtures, models, report.remarks)
     problems += [
         Issue(one.code, f"not aligned: {one.message}", utterances=(name,)) for name, one in mixtures.failed.items()
     ]
@@ -134,29 +127,33 @@ def train(
     return Outcome(len(dataset.static) - len(mixtures.failed), problems)
 
 
-def _finish_mixtures(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles") -> None:
+def _finish_mixtures(
+    context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles", notes: Sequence[str]
+) -> None:
     """Write the mixtures, unless their search is tuned already; check the transcripts, and write the report."""
+    untuned = {"gmm": TunedSearch(context.config.gmm_search)}
     if not context.run.is_done("tuning-search"):
-        models.save("gmm", mixtures.largest, _TunedSearches({"gmm": context.config.gmm_search}))
+        models.save("gmm", mixtures.largest, untuned)
     check = find_suspects(context, "transcripts", dataset, mixtures)
-    report_run(context, dataset, mixtures, None, {"gmm": context.config.gmm_search}, {}, check)
-    log.info("written to %s: gmm.safetensors (mixtures), report.html", context.run.directory)
+    report_run(context, dataset, mixtures, None, untuned, check, notes)
+    log.info("written to %s: gmm.safetensors (mixtures)", context.run.directory)
+    log.info(_DETAILS)
 
 
-def _train_hybrid(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles") -> None:
+def _train_hybrid(
+    context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles", notes: Sequence[str]
+) -> None:
     """Tune the search, train the hybrid, and write both models and the report."""
     config = context.config
     models.save_untuned(mixtures.largest, config.gmm_search)
-    tuned = _tune(context, dataset)
+    tuned = cross_validate(context, dataset)
     models.save("gmm", mixtures.largest, tuned)
     check = find_suspects(context, "transcripts", dataset, mixtures)
     hybrid = train_hybrid_system(context, "hybrid", dataset, mixtures, config.hybrid, config.hybrid_features)
     model = models.save("model", hybrid, tuned)
-    _log_vocabulary(model, dataset)
-    report_run(context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check, remarks=tuned.remarks)
-    log.info(
-        "written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", context.run.directory
-    )
+    report_run(context, dataset, mixtures, hybrid, tuned, check, (*notes, *_vocabulary_notes(model, dataset)))
+    log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures)", context.run.directory)
+    log.info(_DETAILS)
 
 
 def _read_inputs(
@@ -172,17 +169,13 @@ def _read_inputs(
     else:
         pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
-        log.info("%s", printable(note))
+        log.debug("%s", printable(note))
     Topology(pronunciations.phones, config.states_per_phone)
     corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
     source: Literal["audio", "archive"] = "archive" if archive else "audio"
     if archive:
-        message = (
-            f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
-        )
-        remedy = "to recognize audio, train on audio (a data directory with wav.scp and without feats.scp)"
-        log.info("%s", printable(f"{message}; {remedy}"))
+        log.info("%s", printable(f"{data / 'feats.scp'}: the models will accept such features only, not audio"))
     check_copies(config.hybrid, source)
     return _Inputs(data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed)
 
@@ -216,8 +209,13 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
                 directory, corpus, config.features, silent_too=False, workers=context.workers, progress=finished
             )
 
-    features = context.run.stage("features", build_features)
+    features = context.stage("features", build_features)
     dataset = load_dataset(features, corpus, config.features)
+    summary = (
+        f"{count(len(dataset.static), 'utterance')}, {count(len(dataset.speakers), 'speaker')}, "
+        f"{duration(dataset.seconds)} of speech, {count(sum(map(len, dataset.references.values())), 'word')}"
+    )
+    log.info("corpus: %s, %d Hz", summary, config.features.sample_rate)
     problems = [*inputs.problems, *left_out(features)]
     account(inputs.listed, dataset.static.ids, problems, work_dir)
     if inputs.resumed and problems:
@@ -228,7 +226,7 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
 
 def _write_grammar(context: TrainingContext, dataset: Dataset) -> str:
     path = context.run.directory / "grammar.arpa"
-    write_arpa(_ngram(dataset, context), path)
+    write_arpa(ngram(dataset, context), path)
     return path.read_text(encoding="utf-8")
 
 
@@ -240,36 +238,31 @@ class _ModelFiles:
     arpa: str
     provenance: Provenance
 
-    def save(self, name: str, trained: TrainedSystem, tuned: "_TunedSearches") -> SpeechModel:
+    def save(self, name: str, trained: TrainedSystem, tuned: Mapping[str, TunedSearch]) -> SpeechModel:
         """Write `NAME.safetensors` with the tuned search."""
-        model = with_search(trained.load(), tuned.search[name], self.arpa)
-        model = replace(model, trained_on=self.provenance, held_out=tuned.errors.get(name))
+        model = with_search(trained.load(), tuned[name].search, self.arpa)
+        model = replace(model, trained_on=self.provenance, held_out=tuned[name].errors)
         if model.speakers is not None:
-            model = replace(model, speakers=replace(model.speakers, search=tuned.search["gmm"]))
+            model = replace(model, speakers=replace(model.speakers, search=tuned["gmm"].search))
         save_model(self.work_dir / f"{name}.safetensors", model)
         return model
 
     def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:
         """Write the mixtures before tuning, unless the file exists because it may be tuned already."""
         if not exists(self.work_dir / "gmm.safetensors"):
-            self.save("gmm", trained, _TunedSearches({"gmm": search}))
-            log.info(
-                "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
-                "search is tuned, and grammar.arpa",
-                self.work_dir,
-            )
+            self.save("gmm", trained, {"gmm": TunedSearch(search)})
+            log.debug("%s: gmm.safetensors can be used already; tuning will change its search", self.work_dir)
 
 
-def _log_vocabulary(model: SpeechModel, dataset: Dataset) -> None:
-    """Log the model's vocabulary, and the grammar for transcripts of a fixed length."""
-    log.info("%s", vocabulary_line(model, dataset.references.values()))
+def _vocabulary_notes(model: SpeechModel, dataset: Dataset) -> Iterator[str]:
+    """Yield a note on the model's vocabulary, and one on transcripts of a fixed length."""
+    yield vocabulary_line(model, dataset.references.values())
     lengths = set(map(len, dataset.references.values()))
     if len(lengths) == 1:
-        log.info(
-            "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
-            "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
-            count(max(lengths), "word"),
-            *(2 * [*lengths]),
+        (length,) = lengths
+        yield (
+            f"every transcript has {count(length, 'word')}: if the speech to be recognized has too, the grammar "
+            f"--grammar {length} (grammar='{length}') makes fewer errors"
         )
 
 
@@ -285,147 +278,3 @@ def _provenance(dataset: Dataset, mixtures: AlignedGmms, config: FeatureConfig) 
         version=asr.__version__,
         sample=training_sample(used),
     )
-
-
-def _ngram(dataset: Dataset, context: TrainingContext) -> ArpaModel:
-    return estimate_ngram(dataset.references.values(), context.config.ngram_order, vocabulary=context.lexicon.words)
-
-
-Hypotheses = dict[str, tuple[str, ...]]
-NAMES = {"gmm": "mixtures", "model": "hybrid"}  # names in messages
-
-
-class _TunedSearches(NamedTuple):
-    """Search settings and held-out results, if any, by name of the model."""
-
-    search: Mapping[str, SearchSettings]
-    hypotheses: Mapping[str, Hypotheses] = {}
-    remarks: Mapping[str, list[str]] = {}
-    errors: Mapping[str, HeldOutErrors] = {}
-
-
-def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
-    """Tune with fold models trained without the held-out speakers; `held-out.json` has the errors."""
-    config = context.config
-    defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
-    if config.tuning.held_out == 0 or len(dataset.static) < 2:
-        return _TunedSearches(defaults)
-    parts = folds(dataset, config.tuning.held_out, config.tuning.words, config.seed)
-    log.info(
-        "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
-        "most of the time: the mixtures of all speech took %s, and a pair has such and a hybrid, which usually takes "
-        "longer; `held_out = 0` under [tuning] in the settings does without",
-        count(len(parts), "pair"),
-        duration(_seconds_of(context, "gmm")),
-    )
-    fold_models: dict[str, list[tuple[TrainedSystem, Dataset]]] = {name: [] for name in defaults}
-    for number, (inner, held_out) in enumerate(parts, 1):
-        # Suspicious alignments are reported for the final model only.
-        mixtures = train_aligner(context, f"tuning-{number}-gmm", inner, complain=False)
-        hybrid = train_hybrid_system(
-            context,
-            f"tuning-{number}-hybrid",
-            inner,
-            mixtures,
-            _for_folds(config.hybrid, inner.static.n_frames),
-            config.hybrid_features,
-        )
-        for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
-            fold_models[name].append((trained, held_out))
-        if number < len(parts) and not context.run.is_done(f"tuning-{number + 1}-hybrid"):
-            _tell_time_left(context, number, len(parts))
-
-    def build(directory: Path) -> None:
-        graphs = [
-            compile_graph(context.lexicon, arpa_grammar(_ngram(inner, context)), trained.topology)
-            for (inner, _), (trained, _) in zip(parts, fold_models["gmm"], strict=True)
-        ]
-        kept = context.run.checkpoint("tuning-search")
-        found, recognized = {}, {}
-        for name, of_folds in fold_models.items():
-            pairs = zip(of_folds, graphs, strict=True)
-            models_of_name = [HeldOutModel(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
-            scored = score_held_out(models_of_name, context.workers, kept)
-            tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.tune_beam else None)
-            search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.tune_beam else tuned.search
-            search = search.model_copy(update={"confidence": confidence_on(scored, search)})
-            found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
-        (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
-        (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
-
-    directory = context.run.stage("tuning-search", build)
-    found = json.loads((directory / "search.json").read_text())
-    with atomic_write(context.run.directory / "held-out.json") as temporary:
-        temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    written = json.loads((directory / "hypotheses.json").read_text())
-    return _TunedSearches(
-        {name: SearchSettings(**found[name]["search"]) for name in defaults},
-        {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
-        {name: found[name]["remarks"] for name in defaults},
-        {name: _errors(found[name]) for name in defaults if found[name]["words"]},
-    )
-
-
-def _tell_time_left(context: TrainingContext, n_done: int, n_pairs: int) -> None:
-    """Log the estimated time left, from the fold models finished so far.
-
-    The first includes one-time work such as compilation, so it is an upper bound and ignored once there are others.
-    """
-    seconds = [_seconds_of(context, f"tuning-{number}-") for number in range(1, n_done + 1)]
-    left = n_pairs - n_done
-    if n_done == 1:
-        log.info(
-            "the first of the %d pairs took %s, some of it for what is done once, so the other%s at most about %s; "
-            "then come the search on held-out speech and the hybrid that is kept, which usually take longer than a "
-            "pair, and several times as long where little is recognized",
-            n_pairs,
-            duration(seconds[0]),
-            "s take" if left > 1 else " takes",
-            duration(left * seconds[0]),
-        )
-    else:
-        log.info(
-            "%d of the %d pairs are done; what is left of them takes about %s",
-            n_done,
-            n_pairs,
-            duration(left * sum(seconds[1:]) / (n_done - 1)),
-        )
-
-
-def _seconds_of(context: TrainingContext, begins: str) -> float:
-    """Return the total wall-clock seconds of finished stages with this prefix."""
-    run = context.run
-    return sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith(begins))
-
-
-def _record(tuned: TuningResult, search: SearchSettings) -> dict[str, Any]:
-    counts = tuned.report.totals
-    return {
-        "search": search.model_dump(),
-        "words": counts.words,
-        "errors": counts.errors,
-        "substitutions": counts.substitutions,
-        "deletions": counts.deletions,
-        "insertions": counts.insertions,
-        "wer": tuned.report.wer,
-        "standard_error": tuned.standard_error,
-        "remarks": list(tuned.remarks),
-    }
-
-
-def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
-    words, errors, standard_error = (record[key] for key in ("words", "errors", "standard_error"))
-    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), cross_validated=True)
-
-
-def _for_folds(settings: HybridSettings, n_frames: int) -> HybridSettings:
-    """Return settings of fold models, which only tune the search: no realignment and fewer basis centers.
-
-    The default of 1000 centers is reduced to one per `FRAMES_A_CENTER` frames.
-    """
-    parameters = dict(settings.parameters)
-    if settings.classifier == "kernel-logistic" and not {"n_centers", "n_candidates"} & parameters.keys():
-        n_centers = max(MIN_FOLD_CENTERS, n_frames // FRAMES_A_CENTER)
-        if n_centers < DEFAULT_CENTERS:
-            parameters |= {"n_centers": n_centers, "n_candidates": 3 * n_centers}
-    return settings.model_copy(update={"realignments": 0, "parameters": parameters})

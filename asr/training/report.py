@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,8 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.transcript_check import alignment_of
+from asr.training.tuning.cross_validation import TunedSearch
+from asr.util.counted_text import count
 from asr.util.files import atomic_write
 
 log = logging.getLogger(__name__)
@@ -29,14 +31,12 @@ _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
     "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
+_NOT_HELD_OUT = "error rates are unknown because no speech was held out"
 FEW_WORDS = 300  # below this, models with another seed can differ by several points
-_TWINS = (
-    "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
-    "that are kept had all of it"
-)
-_ONE_VOICE = (
-    f"the intervals redraw utterances, since there are fewer than {MIN_SPEAKERS} speakers: how much worse or better "
-    "another voice may do they do not say"
+_CROSS_VALIDATED = "the error rates come from cross-validation; the saved models are trained on all the data"
+_FEW_SPEAKERS = (
+    f"the intervals are estimated from utterances because there are fewer than {MIN_SPEAKERS} speakers; they do not "
+    "include the variation between speakers"
 )
 
 
@@ -65,7 +65,7 @@ def report_training(
     states: Literal["mono", "tri"] = "mono",
     notes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Write `results.json` and `report.html` to a directory, and log the table.
+    """Write `results.json` and `report.html` to a directory, and log the word error rates.
 
     Parameters
     ----------
@@ -99,14 +99,13 @@ def report_training(
     ]
     unit: Unit = "speaker" if len({speakers[name] for name in references}) >= MIN_SPEAKERS else "utterance"
     rows = [_row(system, report, unit, grammar, states) for system, report in scored]
-    lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
-    if rows:
-        remarks.append(_TWINS)
-        if unit == "utterance":
-            remarks.append(_ONE_VOICE)
-    for line in (*lines, *remarks):
-        log.info("%s", line)
+    remarks = [*_comparison(scored, unit), *remarks, _CROSS_VALIDATED] if rows else [_NOT_HELD_OUT]
+    if rows and unit == "utterance":
+        remarks.append(_FEW_SPEAKERS)
+    _log_results(rows, scored, grammar)
+    for remark in remarks:
+        log.debug("%s", remark)
     with atomic_write(directory / RESULTS) as temporary:
         temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     write_report(
@@ -114,17 +113,18 @@ def report_training(
         title="Training: mixtures and hybrid",
         rows=rows,
         speakers={system.name: report.speakers() for system, report in scored},
-        curves=_curves(systems),
+        curves={
+            f"{system.name}: {name}": values for system in systems for name, values in system.curves.items() if values
+        },
         transcripts=scored[-1][1].worst(WORST) if scored else (),
         transcripts_of=f"{scored[-1][0].name}, held-out speech" if scored else "",
         notes=[
             _sentence(line)
             for line in (
                 *notes,
-                *lines[-1:],
                 *remarks,
                 str(alignment),
-                *(f"of the alignment: {complaint}" for complaint in alignment.complaints()),
+                *(f"alignment: {complaint}" for complaint in alignment.complaints()),
                 str(transcripts),
             )
         ],
@@ -138,55 +138,56 @@ def report_run(
     dataset: Dataset,
     mixtures: AlignedGmms,
     hybrid: TrainedSystem | None,
-    search: Mapping[str, SearchSettings],
-    hypotheses: Mapping[str, Mapping[str, Sequence[str]]],
+    tuned: Mapping[str, TunedSearch],
     transcripts: TranscriptCheck,
-    *,
-    remarks: Mapping[str, Sequence[str]] | None = None,
+    notes: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Write the report of `asr train` on its two systems to the run's directory, with `report_training`.
+    """Write the report of `asr train` on "gmm" and "model" to the run's directory, with `report_training`.
 
-    Parameters
-    ----------
-    hybrid : TrainedSystem, optional
-        None if the training ended after the mixtures.
-    search, hypotheses, remarks : mappings of "gmm" and "model"
-        Search settings, the fold models' words for all held-out utterances (empty if nothing was held out), and
-        sentences on the choice.
+    `hybrid` is None if the training ended after the mixtures. `notes` are sentences at the top of the page.
     """
     settings = context.config.hybrid
-    growth = [
-        value for _, trained in sorted(mixtures.models.items()) for curve in trained.curves.values() for value in curve
-    ]
-    message = {} if remarks is None else remarks
+    growth = [value for _, one in sorted(mixtures.models.items()) for curve in one.curves.values() for value in curve]
+    curves = {"log-likelihood per frame by re-estimation": growth}
     systems = [
-        HeldOutSystem(
-            "mixtures",
-            "gmm",
-            hypotheses.get("gmm", {}),
-            search["gmm"],
-            {"log-likelihood per frame by re-estimation": growth},
-            message.get("gmm", ()),
-        )
+        HeldOutSystem("mixtures", "gmm", tuned["gmm"].hypotheses, tuned["gmm"].search, curves, tuned["gmm"].remarks)
     ]
     if hybrid is not None:
+        model = tuned["model"]
         kind: Literal["discriminant", "other"] = "discriminant" if settings.classifier in _DISCRIMINANTS else "other"
-        remarks_on_hybrid = message.get("model", ())
-        hypotheses_of_hybrid = hypotheses.get("model", {})
-        systems.append(
-            HeldOutSystem("hybrid", kind, hypotheses_of_hybrid, search["model"], hybrid.curves, remarks_on_hybrid)
-        )
+        systems.append(HeldOutSystem("hybrid", kind, model.hypotheses, model.search, hybrid.curves, model.remarks))
     return report_training(
         context.run.directory,
         systems,
-        {name: dataset.transcripts[name] for name in hypotheses.get("model", {})},
+        {name: dataset.transcripts[name] for name in gmm.hypotheses},
         dataset.utterance_speaker,
         transcripts=transcripts,
         alignment=alignment_of(mixtures),
         spoken=dataset.transcripts,
         grammar=f"{context.config.ngram_order}-gram",
         states="tri" if context.config.context == 3 else "mono",
+        notes=notes,
     )
+
+
+def _log_results(
+    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], grammar: str
+) -> None:
+    if not rows:
+        log.info("%s", _NOT_HELD_OUT)
+        return
+    report = scored[0][1]
+    size = ((report.speakers(), "speaker"), (report.utterances, "utterance"))
+    log.info(
+        "held-out speech: %s, %s; grammar: %s of the transcripts",
+        ", ".join(count(len(things), thing) for things, thing in size), count(report.words, "word"), grammar,
+    )  # fmt: skip
+    width = max(len(row["system"]) for row in rows)
+    for row in rows:
+        log.info(
+            "  %s %5.2f %% WER (95 %% interval %.1f to %.1f), %s",
+            row["system"].ljust(width), row["wer"], row["wer_low"], row["wer_high"], count(row["errors"], "error"),
+        )  # fmt: skip
 
 
 def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, states: str) -> dict[str, Any]:
@@ -212,59 +213,26 @@ def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, s
     }
 
 
-def _table(
-    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit
-) -> list[str]:
-    """Return the lines of the table, ending with the comparison of the first and last system."""
-    if not rows:
-        return ["no speech was held out, so no error rate is known"]
-    report = scored[0][1]
-    n_speakers = len(report.speakers())
-    width = max(6, *(len(row["system"]) for row in rows))
-    lines = [
-        f"on held-out speech ({_counted(n_speakers, 'speaker')}, {_counted(len(report.utterances), 'utterance')}, "
-        f"{_counted(report.words, 'word')}):",
-        f"{'system':{width}}  WER %  95 % interval  errors   sub   del   ins  scale  penalty",
-    ]
-    for row in rows:
-        interval = f"{row['wer_low']:.1f} to {row['wer_high']:.1f}"
-        lines.append(
-            f"{row['system']:{width}}  {row['wer']:5.1f}  {interval:>13}  {row['errors']:6d} {row['sub']:5d} "
-            f"{row['del']:5d} {row['ins']:5d}  {row['lm_scale']:5.3g}  {row['insertion_penalty']:7.3g}"
-        )
-    if len(scored) > 1:
-        (baseline, first), (system, last) = scored[0], scored[-1]
-        comparison = compare_systems(last, first, unit=unit)
-        difference = comparison.difference
-        if difference.low <= 0 <= difference.high:
-            doubt = "; so little speech does not tell them apart"
-        elif report.words < FEW_WORDS:
-            doubt = f"; a hint, no more: {report.words} words are few, and others may say otherwise"
-        else:
-            doubt = ""
-        lines.append(
-            f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} "
-            f"(from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)} in 95 % of redrawn {unit}s)"
-            f"{doubt}"
-        )
-    return lines
+def _comparison(scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit) -> Iterator[str]:
+    """Yield a sentence that compares the last system with the first, if there are several."""
+    if len(scored) < 2:
+        return
+    (baseline, first), (system, last) = scored[0], scored[-1]
+    difference = compare_systems(last, first, unit=unit).difference
+    doubt = ""
+    if difference.low <= 0 <= difference.high:
+        doubt = "; the difference is not significant"
+    elif first.words < FEW_WORDS:
+        doubt = f"; {first.words} words are too few for a reliable comparison"
+    yield (
+        f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} (95 % "
+        f"interval from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)}, bootstrap over "
+        f"{unit}s){doubt}"
+    )
 
 
 def _more_or_fewer(difference: float) -> str:
     return f"{abs(difference):.1f} {'more' if difference > 0 else 'fewer'}"
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _curves(systems: Sequence[HeldOutSystem]) -> dict[str, list[tuple[float, float]]]:
-    return {
-        f"{system.name}: {name}": [(float(number), float(value)) for number, value in enumerate(values, 1)]
-        for system in systems
-        for name, values in system.curves.items()
-        if values
-    }
 
 
 def _sentence(line: str) -> str:
@@ -285,9 +253,9 @@ def _suspects(check: TranscriptCheck, spoken: Mapping[str, Sequence[str]]) -> Pl
     left_out = len(check.suspects) - len(rows)
     more = f" {left_out} more are in suspects.tsv." if left_out else ""
     return PlainTable(
-        "Out of the ordinary",
-        "Scores are natural logarithms a frame of speech, of the transcript against any string of phones; 0 is the "
-        f"best there is.{more}",
+        "Suspects",
+        "Transcripts that may not match the audio, and unusual results of training. The score is the mean log "
+        f"likelihood ratio per speech frame of the transcript against any phone sequence. The maximum is 0.{more}",
         ("What", "Name", "Score", "Reason", "Transcript"),
         rows,
     )

@@ -6,6 +6,8 @@ other folds; these do not fit exchanged transcripts.
 """
 
 import json
+import logging
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,8 +17,8 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.alignment_check import AlignmentCheck
-from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
-from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
+from asr.alignment.score_files import SCORES, SUSPECTS, write_scores, write_suspects
+from asr.alignment.suspects import MIN_BEATEN, MIN_UTTERANCES, Suspect, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -25,6 +27,8 @@ from asr.runs.progress import counted
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainingContext
 from asr.util.counted_text import count
+
+log = logging.getLogger(__name__)
 
 FOLDS = 4
 FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # with few utterances, larger training parts: each one left out weakens a model
@@ -40,7 +44,7 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     `scores.tsv` in the stage's directory has the score of every utterance.
     """
 
-    def build(directory: Path) -> None:
+    def build(directory: Path) -> str:
         check = cross_fitted_check(context, dataset, mixtures)
         write_scores(directory / SCORES, check)
         values = {
@@ -49,16 +53,34 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
             "suspects": [(one.kind, one.name, one.score, one.reason) for one in check.suspects],
         }
         (directory / "transcripts.json").write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
+        return f"{count(len(check.scores), 'utterance')} checked, {count(len(check.suspects), 'suspect')}"
 
-    directory = context.run.stage(name, build)
+    directory = context.stage(name, build)
     written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
     beaten = float("nan") if written["beaten"] is None else written["beaten"]
     suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(dataset.static)))
     check = TranscriptCheck(written["scores"], beaten, suspects)
     path = context.run.directory / SUSPECTS
     write_suspects(path, suspects, dataset.transcripts)
-    tell(check, path)
+    _log_suspects(check, path)
     return check
+
+
+def _log_suspects(check: TranscriptCheck, path: Path) -> None:
+    """Warn in one line if transcripts may not match the audio, or if the training of the mixtures looks unusual."""
+    log.debug("%s", check)
+    if not check.suspects and len(check.scores) < MIN_UTTERANCES and check.beaten < MIN_BEATEN:
+        log.warning(
+            "the transcripts may not match the audio; %s utterances are too few to find suspects", len(check.scores)
+        )
+    kinds = Counter(suspect.kind for suspect in check.suspects)
+    parts = ["all transcripts"] if kinds["corpus"] else []
+    parts += [f"the transcripts of {count(kinds['speaker'], 'speaker')}"] if kinds["speaker"] else []
+    parts += [f"{kinds['utterance']:,} of {count(len(check.scores), 'transcript')}"] if kinds["utterance"] else []
+    if parts:
+        log.warning("%s may not match the audio; listed in %s", " and ".join(parts), path)
+    if kinds["stage"]:
+        log.warning("the alignment or the training of the mixtures looks unusual; see 'stage' in %s", path)
 
 
 def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:

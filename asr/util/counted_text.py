@@ -13,3 +13,13 @@ def some(names: Iterable[str], most: int = 5) -> str:
 def count(number: int, thing: str) -> str:
     """`1 utterance`, `1,539 utterances`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Format a duration: `40 s`, `1 min 30 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

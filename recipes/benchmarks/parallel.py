@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
-from asr.runs.progress import Progress, progress
+from asr.runs.progress import Progress
 
 T = TypeVar("T")
 
@@ -20,9 +20,12 @@ def in_parallel(
     """
     work = (delayed(function)(*piece) for piece in pieces)
     results: list[T] = []
-    bar: Progress[int] = progress(len(pieces), description)
     # The first limit is for worker processes, the second for this one, which does the work if jobs is 1.
-    with parallel_config("loky", inner_max_num_threads=1), threadpool_limits(1), bar:
+    with (
+        parallel_config("loky", inner_max_num_threads=1),
+        threadpool_limits(1),
+        Progress(len(pieces), description) as bar,
+    ):
         for result in Parallel(n_jobs=jobs, return_as="generator", max_nbytes="256K")(work):
             results.append(result)
             bar.advance()

@@ -14,7 +14,7 @@ import numpy as np
 from asr.corpus.audio import read_audio
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.runs.progress import progress
+from asr.runs.progress import Progress
 from asr.runs.run import Run
 from asr.training.dataset import Dataset
 from asr.util.errors import FeatureError
@@ -47,11 +47,14 @@ def without_constant_frames(run: Run, dataset: Dataset, config: FeatureConfig) -
 
     def build(directory: Path) -> None:
         found: dict[str, list[int]] = {}
-        for utterance in progress(corpus.subset(dataset.static.ids).utterances, "runs of equal samples"):
-            samples = read_audio(utterance.source, rate=config.sample_rate, upsample=config.upsample)
-            frames = np.flatnonzero(frames_in_runs(samples, config)).tolist()
-            if frames:
-                found[utterance.id] = frames
+        utterances = corpus.subset(dataset.static.ids).utterances
+        with Progress(len(utterances), "runs of equal samples") as bar:
+            for utterance in utterances:
+                samples = read_audio(utterance.source, rate=config.sample_rate, upsample=config.upsample)
+                frames = np.flatnonzero(frames_in_runs(samples, config)).tolist()
+                if frames:
+                    found[utterance.id] = frames
+                bar.advance()
         (directory / "frames.json").write_text(json.dumps(found, sort_keys=True), encoding="utf-8")
 
     found = json.loads((run.stage("constant-frames", build) / "frames.json").read_text(encoding="utf-8"))

@@ -170,8 +170,7 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
     """Append the response to a file and return its size."""
     size = start
     kib = -(-total // 1024) if total is not None else 0
-    bar: Progress[int] = Progress(kib, f"downloading {PurePosixPath(url).name or url} (KiB)")
-    with bar:
+    with Progress(kib, f"fetching {PurePosixPath(url).name or url} (KiB)") as bar:
         bar.advance(size // 1024)
         while piece := answer.read1(_PIECE):
             size += len(piece)
@@ -220,8 +219,7 @@ def unpack(archive: Path, folder: Path) -> None:
     """
     with atomic_directory(folder) as temporary, _readable(archive):
         seen: set[str] = set()
-        bar: Progress[int] = Progress((), f"unpacking {archive.name}")
-        with gzip.open(archive) as unpacked, bar:
+        with gzip.open(archive) as unpacked, Progress(None, f"unpacking {archive.name}") as bar:
             with tarfile.open(mode="r|", fileobj=cast(IO[bytes], _Limited(unpacked, archive))) as members:
                 for member in members:
                     _write_member(members, member, temporary, archive, seen)

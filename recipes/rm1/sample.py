@@ -42,7 +42,7 @@ from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.hybrid_stages import train_hybrid_system
 from asr.training.tuning.folds import hold_out
-from asr.training.tuning.search import tune_search
+from asr.training.tuning.search import FoldScores, tune
 from asr.util.errors import ConfigError
 from discriminants.util.blas_threads import one_blas_thread
 from recipes.rm1.__main__ import kernel_logistic
@@ -106,7 +106,7 @@ def choose_search(
     """
 
     def build(directory: Path) -> None:
-        tuned = tune_search(fold_model.load(), held_out, graph, shop.config.tuning, workers=shop.workers)
+        tuned = tune([FoldScores.of(fold_model.load(), held_out, graph, shop.workers)], shop.config.tuning)
         search, wrong = tuned.search, tuned.report.wer
         log.info(
             "%s: scale %g, penalty %g; %.1f %% phone error on held-out speakers",

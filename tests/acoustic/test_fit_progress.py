@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from asr.acoustic.classifiers import make_classifier
-from asr.acoustic.fit_progress import draw_frames, duration, frames_it_bears, signs_of_life
+from asr.acoustic.fit_progress import draw_frames, frames_it_bears, signs_of_life
+from asr.util.counted_text import duration
 from asr.util.errors import ConfigError
 from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
@@ -24,7 +25,7 @@ def lines_of(caplog, classifier, work) -> list[str]:
     """What is logged while `work(count)` goes on, every hundredth of a second."""
     caplog.clear()
     with (
-        caplog.at_level(logging.INFO, logger="asr.acoustic.fit_progress"),
+        caplog.at_level(logging.DEBUG, logger="asr.acoustic.fit_progress"),
         signs_of_life(classifier, 61506, patience=0.01) as count,
     ):
         work(count)

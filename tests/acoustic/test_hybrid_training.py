@@ -79,9 +79,11 @@ def test_utterance_not_aligned_stays_at_minus_one(start: Start, caplog: pytest.L
     corpus = Corpus()
     table = corpus.with_short_utterance()
     with_short = np.concatenate([states, [-1, -1]]).astype(np.int32)
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.DEBUG, logger="asr.acoustic"):
         result = trained_from((corpus, with_short, self_loops), HybridSettings(**NAIVE | {"realignments": 2}), table)
-    assert [message.partition(" are")[0] for message in caplog.messages] == ["zz: not realigned: 2 frames"] * 2
+    assert [message.partition(" are")[0] for message in caplog.messages if "zz" in message] == [
+        "zz: not realigned: 2 frames"
+    ] * 2
     np.testing.assert_array_equal(result.states[-2:], [-1, -1])
     assert (result.states[:-2] >= 0).all()
 
@@ -182,7 +184,7 @@ def test_a_classifier_is_fitted_to_so_many_frames_and_the_priors_to_all(
 ) -> None:
     states = start[1]
     settings = HybridSettings(classifier="sklearn.svm.SVC", max_frames=200)
-    with caplog.at_level(logging.INFO, logger="asr.acoustic"):
+    with caplog.at_level(logging.DEBUG, logger="asr.acoustic"):
         model = trained_from(start, settings).hmm.acoustic_model
     n_frames = int((states >= 0).sum())
     said = [record.getMessage() for record in caplog.records]

@@ -97,7 +97,7 @@ def test_utterances_that_are_not_aligned_or_not_found_are_left_out(start: Start,
     assert "is completely aligned" in caplog.text
     short = FrameTable.from_utterances(("a", "b"), ("s", "s"), [start.table.utterance(0), np.zeros((1, 2), np.float32)])
     states = np.append(start.states[first], np.int32(0))
-    with caplog.at_level(logging.INFO, logger=sequence_training.__name__):
+    with caplog.at_level(logging.DEBUG, logger=sequence_training.__name__):
         train_sequences(hmm, short, states, GRAPH, SEARCH, passes=1)
     assert "utterances without a path within the beam: 1" in caplog.text
     alone = short.subset(("b",))

@@ -188,7 +188,7 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
 
 
 def test_adaptation_from_a_program_logs_its_progress(recognizer, wavs, caplog):
-    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+    with caplog.at_level(logging.DEBUG, logger="asr.runs.progress"):
         list(recognizer.recognize_all(wavs[:3], speakers="one", adapt=True))
     assert [line.rpartition(" in ")[0] for line in caplog.messages] == [
         "features: 3", f"adaptation and recognition: steps: {n_steps(3)}"

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -96,13 +95,12 @@ def test_train_tells_faults_first_and_goes_on(
     with caplog.at_level(logging.INFO):
         status, _, err = train()
     assert status == 0, err
-    first = next(n for n, message in enumerate(caplog.messages) if message.startswith("features:"))
+    first = next(n for n, message in enumerate(caplog.messages) if message.startswith("features "))
     before = caplog.messages[:first]
     assert any(message.startswith("4 utterances of 9 will be left out: 2 too-short, 1 ") for message in before)
     assert any("/train/wav.scp:4: error: " in message for message in before)
     assert any("/train/text:5: error: " in message for message in before)
-    texts = re.compile(r"the first of the \d+ pairs took \d+ s, some of it for what is done once, so the other")
-    assert len([message for message in caplog.messages if texts.match(message)]) == 1
+    assert len([message for message in caplog.messages if message.startswith("tuning fold 1 of ")]) == 1
     failed = {
         line.split("\t")[0]: line.split("\t")[1] for line in (tmp_path / "run/failed.tsv").read_text().splitlines()
     }
@@ -150,7 +148,7 @@ def test_log_has_all_of_many_faults_the_error_one(train: Asr, corpus: Corpus, ca
     status, _, err = train()
     assert status == 1
     assert err.startswith(f"asr: error: {corpus.folder}/train/utt2spk:1: ")
-    assert err.endswith("and 6 faults more, which the log lists\n") and "utt2spk:2" not in err
+    assert "6 more are in the log" in err and "utt2spk:2" not in err
     texts = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert [f"utt2spk:{line}: " in "".join(texts) for line in range(1, 8)] == [True] * 7
 
@@ -167,7 +165,7 @@ def test_resumed_training_counts_those_left_out(train: Asr, corpus: Corpus, capl
         return [message for message in caplog.messages if " left out: " in message]
 
     first, again = texts(), texts()
-    assert first == ["2 utterances of 9 will be left out: 1 unknown-word, 1 silent"]
+    assert len(first) == 1 and first[0].startswith("2 utterances of 9 will be left out: 1 unknown-word, 1 silent")
     assert len(again) == 1 and again[0].startswith("2 utterances of 9 left out: 1 unknown-word, 1 silent; ")
 
 

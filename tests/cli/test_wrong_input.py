@@ -21,10 +21,10 @@ DATA_DIRECTORY = {
     "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text", "0xff")),
     "a gender": (lambda p: p.edit("test/spk2gender", "test0 m", "test0 male"), ("spk2gender:1", "'male'")),
     "bad segments": (lambda p: p.write("test/segments", "a test0-000 2 1\n"), ("segments:1",)),
-    "all audio gone": (lambda p: shutil.rmtree(p.folder / "audio"), ("none of its", "does not exist")),
+    "all audio gone": (lambda p: shutil.rmtree(p.folder / "audio"), ("none of the", "does not exist")),
     "all audio empty": (
         lambda p: [p.wav(number).write_bytes(b"") for number in range(len(p.names))],
-        ("none of its", "empty file"),
+        ("none of the", "empty file"),
     ),
     "all audio rubbish": (
         lambda p: [p.wav(number).write_bytes(b"rubbish" * 99) for number in range(len(p.names))],
@@ -39,7 +39,7 @@ def test_data_directory_fault_is_named(asr: Asr, place: Bin, tmp_path: Path, fau
     spoil, parts = DATA_DIRECTORY[fault]
     spoil(place)
     if command == "train":  # which looks at all lines first, as `asr validate` does
-        parts = tuple("10 of 10 lines have the same problem" if part == "none of its" else part for part in parts)
+        parts = tuple("10 of 10 lines have the same problem" if part == "none of the" else part for part in parts)
     check_one_sentence(asr(*place.command(command, tmp_path / "out")), *parts)
 
 

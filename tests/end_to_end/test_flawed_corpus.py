@@ -133,7 +133,7 @@ def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, o
     edit(corpus / name, old, new)
     status, _, err = train()
     assert status == 1
-    assert f"another run ({corpus / name} has changed ({lines})); put back what it was begun with" in err
+    assert f"another run ({corpus / name} has changed ({lines}))" in err
 
 
 @pytest.mark.slow
@@ -167,4 +167,4 @@ def test_two_trainings_in_one_work_directory_are_kept_apart(train: Asr, tmp_path
         fcntl.flock(lock, fcntl.LOCK_EX)
         status, _, err = train()
     assert status == 1
-    assert "works in this run" in err
+    assert "another process" in err

@@ -135,7 +135,7 @@ def test_a_work_directory_that_is_none_is_told_before_anything_is_read(
     lexicon = toy_corpus / "lexicon.txt"
     arguments = ["train", "--data", toy_corpus / "train", "--lexicon", lexicon, "--work-dir"]
     status, _, err = asr(*arguments, tmp_path)
-    assert (status, "holds 'thesis.tex' but no run.json" in err) == (1, True)
+    assert (status, "'thesis.tex'" in err) == (1, True)
     status, _, err = asr(*arguments, tmp_path / "thesis.tex")
-    assert (status, "is a file; a run needs a directory" in err) == (1, True)
+    assert (status, "is a file" in err) == (1, True)
     assert not caplog.messages

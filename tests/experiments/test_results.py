@@ -39,10 +39,10 @@ def test_one_system_is_primary_in_every_grammar(tmp_path):
         ([make_row(extra=1)], "extra"),
         ([{key: value for key, value in make_row().items() if key != "ser"}], "missing or unknown: ser"),
         ([make_row(wer=float("nan"))], "wer is nan"),
-        ([make_row(), make_row()], "twice"),
-        ([make_row(kind="gmm")], "only a discriminant"),
+        ([make_row(), make_row()], "duplicate row"),
+        ([make_row(kind="gmm")], "Expected 'discriminant'"),
         ([make_row(), make_row(system="npd")], "npd, orols"),
-        ([make_row(), make_row(system="npd", grammar="bigram")], "the same in every grammar"),
+        ([make_row(), make_row(system="npd", grammar="bigram")], "same for each grammar"),
     ],
 )
 def test_rows_that_break_the_agreement_are_refused_and_nothing_is_written(tmp_path, rows, reason):

@@ -65,8 +65,8 @@ def make_arguments(n_speakers=3):
         ],
         "speakers": {"gmm-8": report.speakers(), "orols": report.speakers()[1:]},
         "curves": {
-            "GMM log-likelihood per frame by iteration": [(1, -80.0), (2, -71.5), (3, -70.25)],
-            "Discriminant loss by pass": [(n, 2.0 / (n + 1)) for n in range(60)],
+            "GMM log-likelihood per frame by iteration": [-80.0, -71.5, -70.25],
+            "Discriminant loss by pass": [2.0 / (n + 1) for n in range(60)],
         },
         "transcripts": report.worst(4),
         "notes": ["Four voices were not heard in training."],
@@ -115,7 +115,7 @@ def test_equal_arguments_give_equal_bytes_without_date_or_version(render):
 def test_another_process_gives_the_same_bytes(tmp_path):
     program = (
         "import sys; from asr.report.page import write_report; write_report(sys.argv[1], title='t', rows=[], "
-        "speakers={}, curves={'loss by pass': [(1, 2.0), (2, 1.0)]}, transcripts=[])"
+        "speakers={}, curves={'loss by pass': [2.0, 1.0]}, transcripts=[])"
     )
     pages = []
     for name in ("a.html", "b.html"):
@@ -163,7 +163,7 @@ def test_markup_in_names_is_shown_as_it_is(render):
         title=nasty,
         notes=[nasty],
         speakers={nasty: report.speakers()},
-        curves={f"{nasty} by {nasty}": [(1, 2.0)]},
+        curves={f"{nasty} by {nasty}": [2.0]},
         transcripts=report.utterances,
         transcripts_of=nasty,
     )
@@ -179,7 +179,7 @@ def test_an_empty_report_is_still_a_page(render):
 
 
 def test_a_curve_without_points_says_so(render):
-    assert "No point was recorded." in Page(render(curves={"loss by pass": []})).words
+    assert "No values were recorded." in Page(render(curves={"loss by pass": []})).words
 
 
 def test_a_speaker_without_words_has_a_dash_and_no_bar(render):

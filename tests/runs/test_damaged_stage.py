@@ -38,8 +38,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a file cut": (lambda s: (s / "features/frames.npy").write_bytes(b"\0"), "features/frames.npy: is damaged"),
     "a file longer": (lambda s: (s / "features/inner/index.json").write_text("{} "), "inner/index.json: is damaged"),
     "a file gone": (lambda s: (s / "features/frames.npy").unlink(), "features/frames.npy: is missing"),
-    "a file added": (lambda s: (s / "features/inner/new").touch(), "features/inner/new: does not belong here"),
-    "a link to nowhere": (lambda s: (s / "features/new").symlink_to("nowhere"), "features/new: does not belong here"),
+    "a file added": (lambda s: (s / "features/inner/new").touch(), "features/inner/new: is not listed"),
+    "a link to nowhere": (lambda s: (s / "features/new").symlink_to("nowhere"), "features/new: is not listed"),
     "no digests": (lambda s: (s / "features.digests").unlink(), "features.digests: is missing"),
     "digests cut": (lambda s: (s / "features.digests").write_text('{"f'), "features.digests: is damaged"),
     "digests of nothing": (lambda s: (s / "features.digests").write_text("[]"), "features.digests: is damaged"),
@@ -47,7 +47,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "digests too deep": (lambda s: (s / "features.digests").write_text("[" * 100_000), "features.digests: is damaged"),
     "a digest that is none": (
         lambda s: (s / "features.digests").write_text('{"frames.npy": 1, "inner/index.json": 2}'),
-        "features/frames.npy: is damaged, or features.digests is",
+        "features/frames.npy: is damaged",
     ),
 }  # fmt: skip
 
@@ -60,9 +60,7 @@ def test_damaged_stage_raises_and_is_rebuilt_once_removed(stages: Path, damage: 
     with open_run(stages.parent) as run, pytest.raises(RunError) as caught:
         run.stage("features", build)
     assert complaint in str(caught.value)
-    assert str(caught.value).endswith(
-        f"remove the directory {stages / 'features'}, and the same command makes it again"
-    )
+    assert f"remove the directory {stages / 'features'}" in str(caught.value)
     for path in sorted((stages / "features").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     (stages / "features").rmdir()

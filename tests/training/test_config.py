@@ -117,7 +117,7 @@ def test_small_dynamic_range_is_refused_in_settings_alone(path: Path) -> None:
         path.write_text(f"[features]\ndynamic_range_db = {number}\n")
         assert load_config(path).hybrid_features.dynamic_range_db == number
     path.write_text("[features]\ndynamic_range_db = 3.0\n")
-    with pytest.raises(SettingsError, match="dynamic_range_db 3 must be 0, for none, or at least 10") as caught:
+    with pytest.raises(SettingsError, match=r"dynamic_range_db 3 must be 0 .* at least 10") as caught:
         load_config(path)
     assert [fault.setting for fault in caught.value.faults] == ["features.dynamic_range_db"]
     assert FeatureConfig(dynamic_range_db=3.0).dynamic_range_db == 3.0
@@ -162,10 +162,7 @@ def test_a_name_unlike_any_setting_comes_with_none(path: Path) -> None:
         load_config(path)
 
 
-TIED_STATES = (
-    "tied_states: must be the number of states of all phones together, from 1 to 100000, or 'auto', which goes by how "
-    "much speech there is"
-)
+TIED_STATES = "tied_states: must be the total number of states, from 1 to 100000, or 'auto' (by the amount of speech)"
 WORDED = {
     "seed: must be a whole number, not '1' (text). Write it without quotes": "seed = '1'",
     "seed: must be a whole number, not 'one' (text)": "seed = 'one'",

@@ -47,7 +47,7 @@ def test_second_stream_is_as_if_both_were_trained_together(ground, settings):
 
 def test_a_fit_that_tells_no_progress_is_told_as_finished(ground, caplog):
     context, dataset, mixtures = ground
-    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+    with caplog.at_level(logging.DEBUG, logger="asr.runs.progress"):
         train_hybrid_system(context, "svm", dataset, mixtures, CALIBRATED, FEATURES)
     assert "svm: fitting, in %: 100 in " in caplog.text
 

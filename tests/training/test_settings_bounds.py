@@ -166,7 +166,7 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         (TuningSettings, {"penalty_factors": [math.nan]}, "penalty_factors"),
         (AdaptationSettings, {"sharpness": []}, "sharpness"),
         (AdaptationSettings, {"sharpness": [-1]}, "sharpness"),
-        (TrainingConfig, {"features": {"lda_dimension": 20}}, r"set it in \[hybrid_features\] alone"),
+        (TrainingConfig, {"features": {"lda_dimension": 20}}, r"hybrid_features"),
         (TrainingConfig, {"features": {"dynamic_range_db": 9.9}}, "dynamic_range_db 9.9 must be 0"),
         (TrainingConfig, {"context": 1, "tied_states": 300}, "tied_states: .* with context = 1"),
         (TrainingConfig, {"gmm_search": {"lm_scale": 1e6}}, "scale_factors"),

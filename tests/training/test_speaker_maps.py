@@ -23,7 +23,7 @@ from asr.training.aligner_stages import train_aligner
 from asr.training.config import TrainingConfig
 from asr.training.gmm_stages import aligned_states
 from asr.training.hybrid_stages import train_hybrid_system
-from asr.training.tuning.search import FoldScores, HeldOutModel
+from asr.training.tuning.search import FoldScores
 from asr.util.errors import ConfigError, ModelFormatError
 from discriminants.parallel.workers import LocalWorkers
 from discriminants.serialization.model_file import load_arrays, save_arrays
@@ -68,7 +68,7 @@ def test_mapped_mixtures_and_hybrid_recognize_in_passes(tmp_path, toy_recipe, mo
         assert score_utterances(test.references, found.hypotheses).errors <= 3
         assert found.cpu_seconds > 0
         assert recognize(model, test.static, graph, workers=LocalWorkers(2)).words == found.words
-        scored = FoldScores.of(HeldOutModel(model, test, graph), training_context.workers)
+        scored = FoldScores.of(model, test, graph, training_context.workers)
         assert scored.recognized([model.search])[0] == found.hypotheses
         states = aligned_states(training_context, trained, test)
         frames = frames_of_states(model, test.static, states)

@@ -44,7 +44,7 @@ def test_what_is_kept_leads_to_the_models_of_a_training_begun_anew(
     corpus = make_toy_corpus(tmp_path / "corpus", n_speakers=3, n_utterances=9)
     data, lexicon = corpus / "train", corpus / "lexicon.txt"
     train(data, lexicon, tmp_path / "run", config=SETTINGS, jobs=1)
-    caplog.set_level(logging.INFO, logger="asr")
+    caplog.set_level(logging.DEBUG, logger="asr")
     train(data, lexicon, tmp_path / "run", config=settings, jobs=1, rebuild_changed=True)
     skipped = {message.split()[1][:-1] for message in caplog.messages if message.endswith("already done, skipped")}
     assert skipped == kept

@@ -113,7 +113,7 @@ def test_settings_that_set_nothing_are_a_warning(clean: Corpus) -> None:
     clean.write("settings.toml", [""])
     report = clean.validate()
     assert [(f.severity, f.code, f.path.name) for f in report.findings] == [("warning", "settings", "settings.toml")]
-    assert "every setting has its default" in report.findings[0].message
+    assert "have their defaults" in report.findings[0].message
 
 
 def test_what_is_left_out_is_what_the_readers_of_training_leave_out(clean: Corpus) -> None:
@@ -259,7 +259,7 @@ def test_utterances_without_words_are_counted(clean: Corpus, caplog: pytest.LogC
     assert next(report.summary.lines()).endswith("7 of 9 can be used; 2 without words")
     assert any("test: 1 utterance without words" in remark for remark in report.remarks)
     log_findings(report)
-    assert "2 of these for an empty transcript" in caplog.messages
+    assert any(message.startswith("2 utterances without words") for message in caplog.messages)
 
 
 def test_words_count_as_said_where_training_uses_the_utterance(clean: Corpus) -> None:
@@ -280,8 +280,8 @@ def test_utterance_with_two_faults_is_left_out_once(clean: Corpus, caplog: pytes
     clean.append_word(4, "TWELVE")
     clean.audio(4).write_bytes(b"")
     log_findings(clean.validate())
-    assert "2 utterances of 9 will be left out: 2 unknown-word" in caplog.messages
-    assert sum("[empty-file]" in message or "[unknown-word]" in message for message in caplog.messages) == 3
+    assert any(message.startswith("2 utterances of 9 will be left out: 2 unknown-word") for message in caplog.messages)
+    assert sum("[empty-file]" in message or "[unknown-word]" in message for message in caplog.messages) == 2
 
 
 def test_little_speech_is_a_remark(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:
@@ -292,7 +292,7 @@ def test_little_speech_is_a_remark(clean: Corpus, caplog: pytest.LogCaptureFixtu
     assert "3 speakers" in speakers
     assert report.as_json()["remarks"] == [amount, speakers]
     assert list(report.lines())[-1].split(maxsplit=1) == ["remark", speakers]
-    with caplog.at_level("INFO"):
+    with caplog.at_level("DEBUG", logger="asr.training"):
         log_findings(report)
     assert amount in caplog.messages
     assert MIN_SPEAKERS == folds.MIN_SPEAKERS

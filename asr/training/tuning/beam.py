@@ -2,27 +2,19 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from asr.acoustic.model_file import SearchSettings
 from asr.recognition.search import WIDE_BEAM
-from asr.runs.progress import progress
 from asr.scoring.wer import score_utterances
-from asr.training.tuning.search import FoldScores, recognized_by_all
+from asr.training.tuning.search import FoldScores, recognize_all
 
 log = logging.getLogger(__name__)
 
-WIDER = 2.0
-"""Factor on the model's beam for the reference search."""
-WIDEST = 1000.0
-"""Natural log; a wider beam has no effect. It replaces an infinite beam."""
-NARROWEST = 10.0
-BEAM_STEP = 0.8
-"""Ratio of successive beams."""
-MAX_ACTIVE = 10_000
-MIN_ACTIVE = 100
-ACTIVE_STEP = 0.6
-"""Ratio of successive limits of hypotheses."""
+WIDER = 2.0  # factor on the model's beam for the reference search
+WIDEST = 1000.0  # natural log; a wider beam has no effect; replaces an infinite beam
+NARROWEST, BEAM_STEP = 10.0, 0.8  # end and ratio of successive beams
+MAX_ACTIVE, MIN_ACTIVE, ACTIVE_STEP = 10_000, 100, 0.6  # ends and ratio of successive limits of hypotheses
 SWEPT_ACTIVE = 500
 """Hypotheses per frame while scales and penalties are compared, before the width is chosen. In a loop of 2000 words the
 chosen values agree within a few percent with those for 1000 hypotheses, in 0.6 of the time.
@@ -31,17 +23,12 @@ SMALL_GRAPH = 1000
 """Arcs of a graph that is always searched widely because the cost is negligible. A narrow beam that suffices for
 trimmed speech may fail in pauses and noise.
 """
-MIN_WORDS = 200
-"""Minimum number of words in the wide search; with fewer, the width stays unchanged."""
-TOLERATED = 0.001
-"""Fraction of words in which equivalent searches may differ; 0 words if there are fewer than 1000."""
-BEAM_MARGIN = 0.25
-"""Relative margin added to the narrowest sufficient beam, for other speech."""
-ACTIVE_MARGIN = 0.5
-"""Relative margin of the limit of hypotheses. Both margins are increased by 1 / sqrt(utterances)."""
+MIN_WORDS = 200  # in the wide search; with fewer, the width stays unchanged
+TOLERATED = 0.001  # fraction of words in which equivalent searches may differ; 0 words if there are fewer than 1000
+BEAM_MARGIN, ACTIVE_MARGIN = 0.25, 0.5  # relative margins for other speech, increased by 1 / sqrt(utterances)
 
 
-def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str = "search") -> SearchSettings:
+def choose_width(scored: Sequence[FoldScores], search: SearchSettings) -> SearchSettings:
     """Return `search` with a beam and a limit of hypotheses (`max_active`) suited to models, grammar and speech.
 
     Beams are reduced from the search's own until the words differ from those of a beam `WIDER` times as large; then the
@@ -53,59 +40,38 @@ def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str
     - A limit that would keep nearly all of the graph is dropped.
 
     Search errors are counted, not word errors, so the transcripts have no effect.
-
-    Parameters
-    ----------
-    scored : sequence of FoldScores
-        Models and representative speech, with distinct utterances.
-    search : SearchSettings
-        With its final scale and penalty.
-    name : str
-        Name of the search in the log.
     """
-    widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
-    n_arcs = max(each.fold_model.graph.n_arcs for each in scored)
+    n_arcs = max(each.graph.n_arcs for each in scored)
     if n_arcs <= SMALL_GRAPH:
-        wide = search.model_copy(update={"beam": max(search.beam, WIDE_BEAM)})
-        log.info("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, wide.beam, n_arcs)
-        return wide
-    with progress(sum(len(batch) for each in scored for batch in each.batches), "wide search: utterances") as bar:
-        right = recognized_by_all(scored, [widest], bar.advance)[0]
+        return search.model_copy(update={"beam": max(search.beam, WIDE_BEAM)})
+    widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
+    right = recognize_all(scored, [widest])[0]
     n_words = sum(map(len, right.values()))
     if n_words < MIN_WORDS:
-        log.info(
-            "%s: beam %g and max_active %d stay: a wide search recognizes %d words, and %d are needed to narrow them",
-            name,
-            *_width(search),
-            n_words,
-            MIN_WORDS,
-        )
+        log.debug("keeping beam %g: %d of %d words needed to narrow it", search.beam, n_words, MIN_WORDS)
         return search
-    allowed = math.floor(TOLERATED * n_words)
     unknown = 1.0 / math.sqrt(len(right))
 
-    def suffices(chosen: SearchSettings) -> bool:
-        return score_utterances(right, recognized_by_all(scored, [chosen])[0]).errors <= allowed
+    def narrowest(settings: Iterable[SearchSettings]) -> SearchSettings | None:
+        """Return the last setting before the first that changes words; None if the first does."""
+        last = None
+        for each in settings:
+            if score_utterances(right, recognize_all(scored, [each])[0]).errors > math.floor(TOLERATED * n_words):
+                break
+            last = each
+        return last
 
-    beams = [search.model_copy(update={"beam": beam}) for beam in _beams(search)]
-    enough = _last_while(suffices, beams, "narrower beams that were tried")
+    enough = narrowest(search.model_copy(update={"beam": beam}) for beam in _beams(search))
     if enough is None:
-        log.info("%s: beam %g loses words that beam %g finds, so it is %g", name, search.beam, *2 * [widest.beam])
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
-    limits = [chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs)]
-    enough = _last_while(suffices, limits, "limits of the hypotheses of a frame that were tried")
+    enough = narrowest(chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs))
     if enough is not None:
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
         if limit < (search.max_active or n_arcs):
             chosen = chosen.model_copy(update={"max_active": limit})
-    log.info("%s: beam %g and max_active %d find the words of beam %g", name, *_width(chosen), widest.beam)
     return chosen
-
-
-def _width(search: SearchSettings) -> tuple[float, int]:
-    return search.beam, search.max_active
 
 
 def _beams(search: SearchSettings) -> Iterator[float]:
@@ -120,17 +86,3 @@ def _limits(search: SearchSettings, n_arcs: int) -> Iterator[int]:
     while limit >= MIN_ACTIVE:
         yield limit
         limit = round(limit * ACTIVE_STEP)
-
-
-def _last_while(
-    suffices: Callable[[SearchSettings], bool], narrowing: Sequence[SearchSettings], description: str
-) -> SearchSettings | None:
-    """Return the last setting before the first that fails; None if the first fails."""
-    last = None
-    with progress(narrowing, description) as found:
-        for chosen in narrowing:
-            if not suffices(chosen):
-                break
-            last = chosen
-            found.advance()
-    return last

@@ -18,7 +18,7 @@ from asr.lattices.lattice import Lattice
 from asr.recognition.confidence import ConfidenceFeatures, evidence, log_odds
 from asr.recognition.lattice_outputs import default_lattice_beam
 from asr.recognition.search import search_lattice
-from asr.runs.progress import progress
+from asr.runs.progress import Progress
 from asr.scoring.wer import align_words
 from asr.training.tuning.search import FoldScores
 
@@ -66,12 +66,8 @@ def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[st
         parts = [evidence(lattice, words[name], settings) for name, lattice in lattices.items()]
         columns = [[vars(part)[one.name] for part in parts] for one in fields(ConfidenceFeatures)]
         found.append(ConfidenceFeatures(*(np.concatenate([np.empty(0), *column]) for column in columns)))
-    right = [
-        one
-        for name, lattice in lattices.items()
-        for one in right_words(references[name], without_filler(lattice.first))
-    ]
-    return LabelledWords(found, np.array(right, np.bool_))
+    pairs = [(references[name], without_filler(lattice.first)) for name, lattice in lattices.items()]
+    return LabelledWords(found, np.array([one for pair in pairs for one in right_words(*pair)], np.bool_))
 
 
 def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
@@ -80,11 +76,10 @@ def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
     For each scale the weights are fitted by logistic regression (Platt 1999, with a ridge); the most likely scale is
     chosen.
     """
-    n_right = int(words.right.sum())
-    if len(words.right) < MIN_WORDS or min(n_right, len(words.right) - n_right) < _MIN_OF_EACH:
+    if len(words.right) < MIN_WORDS or min(np.sum(words.right), np.sum(~words.right)) < _MIN_OF_EACH:
         return None
     sign = np.where(words.right, -1.0, 1.0)
-    best: tuple[float, ConfidenceSettings] | None = None
+    best, lowest = None, math.inf
     for scale, heard in zip(SCALES, words.evidence, strict=True):
         columns = np.column_stack([log_odds(heard.posteriors), heard.fits, np.log(heard.frames)])
         middle, deviation = columns.mean(axis=0), columns.std(axis=0)
@@ -107,13 +102,10 @@ def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
         weights = found.x[1:] / deviation
         offset = found.x[0] - weights @ middle
         slope, fit, duration, offset = (float(f"{value:.4g}") for value in (*weights, offset))
-        if best is None or found.fun < best[0] - 1e-9:
-            best = (
-                float(found.fun),
-                ConfidenceSettings(scale=scale, slope=slope, fit=fit, duration=duration, offset=offset),
-            )
-    assert best is not None
-    return best[1]
+        if found.fun < lowest - 1e-9:
+            lowest = float(found.fun)
+            best = ConfidenceSettings(scale=scale, slope=slope, fit=fit, duration=duration, offset=offset)
+    return best
 
 
 def confidence_on(
@@ -125,40 +117,26 @@ def confidence_on(
     """
     beam = default_lattice_beam(search)
     lattices: dict[str, Lattice] = {}
-    references = {
-        name: words
-        for each in scored
-        for name, words in each.fold_model.held_out.references.items()
-        if name not in leave_out
-    }
+    every_word = {name: words for each in scored for name, words in each.held_out.references.items()}
+    references = {name: words for name, words in every_word.items() if name not in leave_out}
     every = max(1, math.ceil(sum(map(len, references.values())) / SUFFICIENT_WORDS))
-    chosen = [
-        [
-            [(name, scores) for name, scores in zip(batch.ids, of_batch, strict=True) if name in references][::every]
-            for batch, of_batch in zip(each.batches, each.scores, strict=True)
-        ]
-        for each in scored
-    ]
-    with progress(sum(len(batch) for of_each in chosen for batch in of_each), "lattices for confidences") as bar:
-        for each, of_each in zip(scored, chosen, strict=True):
-            batches = [[scores for _, scores in batch] for batch in of_each]
+    with Progress(sum(len(batch.ids) for each in scored for batch in each.batches), "lattices: utterances") as bar:
+        for each in scored:
+            chosen = [
+                [(name, scores) for name, scores in zip(batch.ids, own, strict=True) if name in references][::every]
+                for batch, own in zip(each.batches, each.scores, strict=True)
+            ]
+            batches = [[scores for _, scores in batch] for batch in chosen]
             results = each.workers.map(lattice_batch, batches, each.shared, search, beam)
-            for batch, of_batch in zip(of_each, results, strict=True):
+            for whole, batch, of_batch in zip(each.batches, chosen, results, strict=True):
                 lattices |= {name: one for (name, _), one in zip(batch, of_batch, strict=True) if one is not None}
-                bar.advance(len(batch))
+                bar.advance(len(whole.ids))
     found = fit_confidence(judged(lattices, references))
     if found is None:
-        kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
-        log.info(
-            "confidences %s: they are fitted to at least %d words, of which %d are right and %d wrong",
-            kept, MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH,
-        )  # fmt: skip
-        return search.confidence
-    log.info(
-        "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
-        found.scale, found.slope, found.fit, found.duration, found.offset,
-    )  # fmt: skip
-    return found
+        log.debug(
+            "no confidence calibration: needs %d words, %d correct and %d wrong", MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH
+        )
+    return search.confidence if found is None else found
 
 
 def lattice_batch(

@@ -6,6 +6,7 @@ on the initial settings. With 1000 words the mean is near the minimum of errors;
 settings. It is a smooth function of the counts, so single errors have little effect.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,7 +35,6 @@ class ErrorGrid:
     """Word errors of held-out utterances under the tried searches."""
 
     units: np.ndarray  # str (n_utterances,): resampling unit of each utterance: its speaker, or itself
-    words: np.ndarray  # int64 (n_utterances,): number of reference words
     scales: np.ndarray  # float64 (n_scales,): language-model scales as multiples of the initial scale, increasing
     penalties: np.ndarray  # float64 (n_penalties,): insertion penalties as multiples of the scale, increasing
     # `errors`, `imbalance`, int64 (n_utterances, n_scales, n_penalties): word errors, and insertions minus deletions
@@ -46,13 +46,7 @@ class ErrorGrid:
     def without(self, units: set[str]) -> "ErrorGrid":
         """Return the grid without some units."""
         kept = np.array([unit not in units for unit in self.units], bool)
-        return replace(
-            self,
-            units=self.units[kept],
-            words=self.words[kept],
-            errors=self.errors[kept],
-            imbalance=self.imbalance[kept],
-        )
+        return replace(self, units=self.units[kept], errors=self.errors[kept], imbalance=self.imbalance[kept])
 
 
 @dataclass(frozen=True)
@@ -65,18 +59,25 @@ class GridChoice:
     undecided: float
     """Ratio of the posterior's to the prior's spread, the smaller of scale and penalty; 1 without information."""
     at_edge: tuple[int, int]
-    """For scale and penalty: 1 if the most probable search has the largest tried value, -1 the smallest, else 0."""
+    """Edge of the tried scales and penalties with the most probable search: 1 the largest, -1 the smallest, else 0."""
+
+    def remarks(self, n_words: int, own_penalty: float = 0.0) -> Iterator[str]:
+        """Yield a sentence for each reason to doubt the choice; `own_penalty` as in `choose`."""
+        if self.undecided > UNDECIDED:
+            yield f"the {n_words} held-out words do not determine lm_scale and insertion_penalty"
+        for edge, name in zip(self.at_edge, ("lm_scale", "insertion_penalty"), strict=True):
+            if edge:
+                yield f"the fewest errors are at the {'largest' if edge > 0 else 'smallest'} tried {name}"
+        if abs(float(np.log(self.scale))) > FAR * SCALE_SPREAD:
+            yield f"lm_scale is {self.scale:.2g} times the initial value; check it with another grammar"
+        if abs(self.penalty - own_penalty) > FAR * PENALTY_SPREAD:
+            yield (
+                f"insertion_penalty is {self.penalty:+.2g} times lm_scale, initially {own_penalty:+.2g}; check it with "
+                "other speech"
+            )
 
 
-def is_far(choice: GridChoice, own_penalty: float = 0.0) -> tuple[bool, bool]:
-    """Whether scale and penalty are at least `FAR` from the initial settings; parameters as in `choose`."""
-    return (
-        abs(float(np.log(choice.scale))) > FAR * SCALE_SPREAD,
-        abs(choice.penalty - own_penalty) > FAR * PENALTY_SPREAD,
-    )
-
-
-def choose(surface: ErrorGrid, own_penalty: float = 0.0) -> GridChoice:
+def choose(grid: ErrorGrid, own_penalty: float = 0.0) -> GridChoice:
     """Return the posterior mean over the tried searches.
 
     Parameters
@@ -84,53 +85,50 @@ def choose(surface: ErrorGrid, own_penalty: float = 0.0) -> GridChoice:
     own_penalty : float
         Initial penalty, as a multiple of the initial scale; both are the center of the prior.
     """
-    x, y = np.log(surface.scales), surface.penalties
-    prior, posterior = _logarithms(surface, own_penalty)
-    before, after = _normalized(prior), _normalized(posterior)
-    spreads = [
-        _deviation(values, after.sum(axis=1 - axis)) / max(1e-9, _deviation(values, before.sum(axis=1 - axis)))
-        for axis, values in enumerate((x, y))
-    ]
+    axes = np.log(grid.scales), grid.penalties
+    weights = [np.exp(log - log.max()) for log in _logarithms(grid, own_penalty)]
+    before, after = (each / each.sum() for each in weights)
     best = np.unravel_index(int(np.argmax(after)), after.shape)
-    edges = [
-        0 if len(values) == 1 else (1 if at == len(values) - 1 else -1 if at == 0 else 0)
-        for at, values in zip(best, (x, y), strict=True)
+    at_edge = [int(at == len(axis) - 1) - int(at == 0) for at, axis in zip(best, axes, strict=True)]
+    spreads = [
+        _deviation(axis, after.sum(axis=1 - n)) / max(1e-9, _deviation(axis, before.sum(axis=1 - n)))
+        for n, axis in enumerate(axes)
     ]
     return GridChoice(
-        scale=float(np.exp(after.sum(axis=1) @ x)),
-        penalty=float(after.sum(axis=0) @ y),
-        undecided=min(spreads) if max(len(x), len(y)) > 1 else 1.0,
-        at_edge=(edges[0], edges[1]),
+        scale=float(np.exp(after.sum(axis=1) @ axes[0])),
+        penalty=float(after.sum(axis=0) @ axes[1]),
+        undecided=min(spreads) if after.size > 1 else 1.0,
+        at_edge=(at_edge[0], at_edge[1]),
     )
 
 
-def worth_trying(surface: ErrorGrid, own_penalty: float = 0.0) -> np.ndarray:
+def worth_trying(grid: ErrorGrid, own_penalty: float = 0.0) -> np.ndarray:
     """Return the untried searches that may matter, bool (n_scales, n_penalties).
 
     This is first the search nearest to the initial settings, then all neighbors of non-negligible searches
     (`NEGLIGIBLE`). Errors change smoothly with scale and penalty, so searches beyond negligible ones are negligible
     too.
     """
-    _, posterior = _logarithms(surface, own_penalty)
-    tried = np.broadcast_to(surface.tried, posterior.shape)
+    _, posterior = _logarithms(grid, own_penalty)
+    tried = np.broadcast_to(grid.tried, posterior.shape)
     if not tried.any():
         nearest = np.zeros_like(tried)
-        nearest[np.argmin(np.abs(np.log(surface.scales))), np.argmin(np.abs(surface.penalties - own_penalty))] = True
+        nearest[np.argmin(np.abs(np.log(grid.scales))), np.argmin(np.abs(grid.penalties - own_penalty))] = True
         return nearest
     return np.asarray(binary_dilation(posterior >= posterior.max() - NEGLIGIBLE, np.ones((3, 3))) & ~tried)
 
 
-def _logarithms(surface: ErrorGrid, own_penalty: float) -> tuple[np.ndarray, np.ndarray]:
+def _logarithms(grid: ErrorGrid, own_penalty: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the unnormalized log prior and log posterior, float64 (n_scales, n_penalties)."""
-    x, y = np.log(surface.scales), surface.penalties
+    x, y = np.log(grid.scales), grid.penalties
     prior = (
         -0.5 * np.square(x / SCALE_SPREAD)[:, None]
         - 0.5 * np.square((y - own_penalty) / PENALTY_SPREAD)[None]
         + np.log(_widths(x))[:, None]
         + np.log(_widths(y))[None]
     )
-    cost = surface.errors.sum(axis=0) + IMBALANCE * np.abs(surface.imbalance.sum(axis=0))
-    return prior, np.where(surface.tried, prior - EVIDENCE * cost, -np.inf)
+    cost = grid.errors.sum(axis=0) + IMBALANCE * np.abs(grid.imbalance.sum(axis=0))
+    return prior, np.where(grid.tried, prior - EVIDENCE * cost, -np.inf)
 
 
 def _widths(values: np.ndarray) -> np.ndarray:
@@ -139,11 +137,6 @@ def _widths(values: np.ndarray) -> np.ndarray:
         return np.ones(1)
     between = np.diff(values)
     return 0.5 * (np.append(between, between[-1]) + np.insert(between, 0, between[0]))
-
-
-def _normalized(logarithms: np.ndarray) -> np.ndarray:
-    weights = np.exp(logarithms - logarithms.max())
-    return np.asarray(weights / weights.sum())
 
 
 def _deviation(values: np.ndarray, weights: np.ndarray) -> float:

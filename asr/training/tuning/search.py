@@ -1,11 +1,12 @@
 """Choice of the search's scale and penalty on held-out training speech."""
 
-import logging
-import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, TypeAlias
 
+import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -16,32 +17,125 @@ from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.search import BATCH_FRAMES, search_words
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
-from asr.runs.progress import progress
+from asr.runs.checked_file import read_sealed, write_sealed
+from asr.runs.progress import Progress, counted
 from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.dataset import Dataset
-from asr.training.tuning.cache import SearchCache, Words
-from asr.training.tuning.grid import UNDECIDED, ErrorGrid, GridChoice, choose, is_far, worth_trying
-from asr.util.counted_text import count
-from asr.validation.corpus_size import MIN_SPEAKERS
+from asr.training.tuning.folds import units_of
+from asr.training.tuning.grid import ErrorGrid, GridChoice, choose, worth_trying
+from asr.util.errors import RunError
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
-
-log = logging.getLogger(__name__)
 
 _PARTS = 5  # of the held-out speakers: each is recognized with the choice of the others
 _EXTENSIONS = 3  # extensions of the grid's end while errors still fall towards it
 
+Hypotheses: TypeAlias = dict[str, tuple[str, ...]]
+
 
 @dataclass(frozen=True)
-class HeldOutModel:
-    """Fold model with its held-out speech."""
+class FoldScores:
+    """Fold model, its held-out speech, and the speech's state scores, sent to the workers once for all searches."""
 
     model: SpeechModel
     held_out: Dataset
     graph: StateGraph  # graph of a grammar that is also estimated without the held-out speech
+    batches: Sequence[FrameTable]
+    scores: list[list[np.ndarray]]
+    shared: object
+    workers: Workers
+    cache: Path | None = None
+    checksum: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        model: SpeechModel,
+        held_out: Dataset,
+        graph: StateGraph,
+        workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+        cache: Path | None = None,
+    ) -> "FoldScores":
+        """Compute the scores, in threads of this process for local workers.
+
+        `cache` is a directory for the results of searches, such as `asr.runs.run.Run.checkpoint` returns.
+        """
+        workers, static = in_threads(workers), held_out.static
+        with counted(2 * len(static), "speaker transforms: steps") as finished:
+            maps, _ = recognized_maps(model, static, graph, workers=workers, progress=finished)
+        with threadpool_limits(1):
+            batches = frames_of(model, static, maps).batches(BATCH_FRAMES)
+        shared = workers.share((model.hmm, graph))
+        scores: list[list[np.ndarray]] = []
+        with Progress(len(static), "speech scored: utterances") as bar:
+            for of_batch in workers.map(score_batch, batches, shared):
+                scores.append(of_batch)
+                bar.advance(len(of_batch))
+        of_graph = [getattr(graph, field.name) for field in fields(graph)]
+        decisive = [model.hmm.self_loops, model.hmm.topology.unit_state, of_graph, scores]
+        checksum = "" if cache is None else joblib.hash(decisive)
+        return cls(model, held_out, graph, batches, scores, shared, workers, cache, checksum)
+
+    def recognized(self, searches: Sequence[SearchSettings], only: Container[str] | None = None) -> list[Hypotheses]:
+        """Return words by search and utterance, optionally of some utterances; no words if no path survives."""
+        chosen = [
+            [(name, scores) for name, scores in zip(batch.ids, own, strict=True) if only is None or name in only]
+            for batch, own in zip(self.batches, self.scores, strict=True)
+        ]
+        names = [name for batch in chosen for name, _ in batch]
+        file = None
+        if self.cache is not None:
+            file = self.cache / f"{joblib.hash([self.checksum, [one.model_dump() for one in searches], names])}.json"
+            with suppress(RunError):  # missing or damaged
+                return [
+                    {name: tuple(words) for name, words in found.items()}
+                    for found in read_sealed(file, "a cached search", "it is repeated")["words"]
+                ]
+        words: list[Hypotheses] = [{} for _ in searches]
+        batches = [[scores for _, scores in batch] for batch in chosen]
+        with Progress(len(names), f"{len(searches)} searches: utterances") as bar:
+            results = self.workers.map(search_batch, batches, self.shared, searches)
+            for batch, found in zip(chosen, results, strict=True):
+                for of_search, of_batch in zip(words, found, strict=True):
+                    of_search |= {name: tuple(said) for (name, _), said in zip(batch, of_batch, strict=True)}
+                bar.advance(len(batch))
+        if file is not None:
+            write_sealed(file, {"words": words})
+        return words
+
+
+def recognize_all(
+    scored: Sequence[FoldScores], searches: Sequence[SearchSettings], only: Container[str] | None = None
+) -> list[Hypotheses]:
+    """Return words by search and utterance for all fold models; `only` as in `FoldScores.recognized`."""
+    found: list[Hypotheses] = [{} for _ in searches]
+    for each in scored:
+        for of_all, hypotheses in zip(found, each.recognized(searches, only), strict=True):
+            of_all.update(hypotheses)
+    return found
+
+
+def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
+    """Return the state scores of every utterance."""
+    hmm, _ = constants
+    return [hmm.recording_scores(batch.utterance(number)) for number in range(len(batch))]
+
+
+def search_batch(
+    batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], searches: Sequence[SearchSettings]
+) -> list[list[list[str]]]:
+    """Return words by search and utterance; no words if no path survives."""
+    hmm, graph = constants
+    return [
+        [
+            list(without_filler(segment.label for segment in search_words(hmm, scores, graph, search) or ()))
+            for scores in batch
+        ]
+        for search in searches
+    ]
 
 
 @dataclass(frozen=True)
@@ -49,7 +143,7 @@ class TuningResult:
     """Search chosen on held-out speech, and its results."""
 
     search: SearchSettings
-    hypotheses: Mapping[str, tuple[str, ...]]
+    hypotheses: Hypotheses
     """Words of each held-out utterance with a search chosen without its speaker (without the utterance, if speakers
     are few), so the errors have no selection bias.
     """
@@ -62,20 +156,7 @@ class TuningResult:
         return wer_standard_error(self.report, unit="speaker") if self.report.words else 0.0
 
 
-def tune_search(
-    model: SpeechModel,
-    held_out: Dataset,
-    graph: StateGraph,
-    settings: TuningSettings,
-    *,
-    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-    kept: Path | None = None,
-) -> TuningResult:
-    """Choose language-model scale and insertion penalty of one model; see `tune`, and `FoldScores.of` for `kept`."""
-    return tune(score_held_out([HeldOutModel(model, held_out, graph)], workers, kept), settings)
-
-
-def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_active: int | None = None) -> TuningResult:
+def tune(scored: Sequence[FoldScores], settings: TuningSettings, *, max_active: int = 0) -> TuningResult:
     """Choose language-model scale and insertion penalty from the word errors of all fold models.
 
     The grid is evaluated outwards from the initial settings, as far as it matters, and weighted by
@@ -85,281 +166,84 @@ def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_activ
     ----------
     scored : sequence of FoldScores
         Fold models with the same initial search settings and distinct utterances.
-    most_active : int, optional
-        Limit of hypotheses per frame (`max_active`) during the comparison; default: the settings' own limit.
+    max_active : int
+        Upper limit of the settings' `max_active` during the comparison; 0: none.
     """
-    fold_models = [each.fold_model for each in scored]
-    own = fold_models[0].model.search
+    own = scored[0].model.search
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
-    active = own.max_active or math.inf  # 0 means no limit
-    swept = own if most_active is None or active <= most_active else own.model_copy(update={"max_active": most_active})
-    units = _units(fold_models)
-    counting = RepeatedCounts(
-        {name: words for fold_model in fold_models for name, words in fold_model.held_out.references.items()}
-    )
+    compared = own.model_copy(update={"max_active": min(filter(None, (own.max_active, max_active)), default=0)})
+    references = {name: words for each in scored for name, words in each.held_out.references.items()}
+    units = units_of({name: speaker for each in scored for name, speaker in each.held_out.utterance_speaker.items()})
+    counting = RepeatedCounts(references)
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
-    tried: dict[tuple[float, float], np.ndarray] = {}
+    counts: dict[tuple[float, float], np.ndarray] = {}
 
-    def measured() -> ErrorGrid:
-        """Evaluate the pairs of scale and penalty that may matter; results are cached."""
+    def evaluate() -> ErrorGrid:
+        """Evaluate the pairs of scale and penalty that may matter, and were not evaluated before."""
         while True:
-            surface = _surface(counting, units, scales, penalties, tried)
-            new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(surface, own_penalty))]
+            grid = _grid(np.array([units[name] for name in references]), scales, penalties, counts)
+            new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(grid, own_penalty))]
             if not new:
-                return surface
-            pairs = count(len(new), "pair")
-            log.info("trying %s of scale and penalty on %d words", pairs, surface.words.sum())
-            searches = [_search(swept, *pair) for pair in new]
-            with progress(len(counting.references), f"{pairs} tried: utterances") as bar:
-                found = recognized_by_all(scored, searches, bar.advance)
-            tried.update(zip(new, map(counting.errors, found), strict=True))
+                return grid
+            found = recognize_all(scored, [_search(compared, *pair) for pair in new])
+            counts.update(zip(new, map(counting.errors, found), strict=True))
 
-    surface = measured()
-    choice = choose(surface, own_penalty)
+    grid = evaluate()
     for _ in range(_EXTENSIONS):
-        if not _extended(scales, penalties, choice, own):
+        if not _extend(scales, penalties, choose(grid, own_penalty), own.lm_scale):
             break
-        surface = measured()
-        choice = choose(surface, own_penalty)
-    parts = _parts(surface)
-    hypotheses: dict[str, tuple[str, ...]] = {}
-    with progress(len(counting.references), "recognized with what others choose: utterances") as bar:
-        for part in parts:
-            chosen = choose(surface.without(part), own_penalty)
-            search = _search(own, chosen.scale, chosen.penalty)
-            names = {name for name, unit in units.items() if unit in part}
-            hypotheses.update(recognized_by_all(scored, [search], bar.advance, names)[0])
-    report = score_utterances(counting.references, hypotheses, speakers=units)
-    search = _search(own, choice.scale, choice.penalty)
-    remarks = (*_remarks(surface, choice), *far_remarks(own, search, is_far(choice, own_penalty)))
-    return TuningResult(search, hypotheses, report, remarks)
-
-
-@dataclass(frozen=True)
-class FoldScores:
-    """State scores of a fold model's held-out speech, sent to the workers once for all searches."""
-
-    fold_model: HeldOutModel
-    batches: Sequence[FrameTable]
-    scores: list[list[np.ndarray]]
-    shared: object
-    workers: Workers
-    kept: SearchCache | None = None
-
-    @classmethod
-    def of(
-        cls,
-        fold_model: HeldOutModel,
-        workers: Workers,
-        kept: Path | None = None,
-        advance: Callable[[int], None] = lambda n: None,
-    ) -> "FoldScores":
-        """Compute the scores, in threads of this process for local workers.
-
-        Search results are cached in the directory `kept`, if given. `advance` is called with numbers of finished steps,
-        `n_steps` in total.
-        """
-        workers = in_threads(workers)
-        n_mapped = 0
-
-        def mapped(done: int) -> None:
-            nonlocal n_mapped
-            advance(done - n_mapped)
-            n_mapped = done
-
-        maps, _ = recognized_maps(
-            fold_model.model, fold_model.held_out.static, fold_model.graph, workers=workers, progress=mapped
-        )
-        with threadpool_limits(1):
-            batches = frames_of(fold_model.model, fold_model.held_out.static, maps).batches(BATCH_FRAMES)
-        shared = workers.share((fold_model.model.hmm, fold_model.graph))
-        scores: list[list[np.ndarray]] = []
-        for batch, of_batch in zip(batches, workers.map(score_batch, batches, shared), strict=True):
-            scores.append(of_batch)
-            advance(len(batch))
-        searches = None if kept is None else SearchCache(kept, fold_model.model.hmm, fold_model.graph, scores)
-        return cls(fold_model, batches, scores, shared, workers, searches)
-
-    @staticmethod
-    def n_steps(fold_model: HeldOutModel) -> int:
-        """Return the steps of `of`: one per utterance, three if the model uses speaker transforms."""
-        return len(fold_model.held_out.static) * (1 if fold_model.model.speakers is None else 3)
-
-    def recognized(
-        self,
-        searches: list[SearchSettings],
-        only: Container[str] | None = None,
-        advance: Callable[[int], None] = lambda n: None,
-    ) -> list[dict[str, tuple[str, ...]]]:
-        """Return words by search and utterance, optionally of some utterances; no words if no path survives.
-
-        `advance` is called with numbers of utterances finished by all searches.
-        """
-        found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
-        wanted = [[only is None or name in only for name in batch.ids] for batch in self.batches]
-        chosen = [
-            [scores for scores, own in zip(of_batch, want, strict=True) if own]
-            for of_batch, want in zip(self.scores, wanted, strict=True)
-        ]
-
-        def search(first: int) -> Iterator[Words]:
-            return self.workers.map(search_batch, chosen[first:], self.shared, searches)
-
-        how = [[search.model_dump() for search in searches], wanted]
-        results = search(0) if self.kept is None else self.kept.through(how, search)
-        for batch, want, words in zip(self.batches, wanted, results, strict=True):
-            names = [name for name, own in zip(batch.ids, want, strict=True) if own]
-            for of_search, per_utterance in zip(found, words, strict=True):
-                of_search.update(zip(names, map(tuple, per_utterance), strict=True))
-            advance(len(names))
-        return found
-
-
-def score_held_out(fold_models: Sequence[HeldOutModel], workers: Workers, kept: Path | None = None) -> list[FoldScores]:
-    """Compute the state scores of all fold models, with a progress bar; `kept` as in `FoldScores.of`."""
-    with progress(sum(map(FoldScores.n_steps, fold_models)), "speech scored: steps") as bar:
-        return [FoldScores.of(fold_model, workers, kept, bar.advance) for fold_model in fold_models]
-
-
-def recognized_by_all(
-    scored: Sequence[FoldScores],
-    searches: list[SearchSettings],
-    advance: Callable[[int], None] = lambda n: None,
-    only: Container[str] | None = None,
-) -> list[dict[str, tuple[str, ...]]]:
-    """Return words by search and utterance for all fold models; parameters as in `FoldScores.recognized`."""
-    found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
-    for each in scored:
-        for of_all, hypotheses in zip(found, each.recognized(searches, only, advance), strict=True):
-            of_all.update(hypotheses)
-    return found
-
-
-def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
-    """Return the state scores of every utterance."""
-    hmm, _ = constants
-    return [hmm.recording_scores(batch.utterance(number)) for number in range(len(batch))]
-
-
-def search_batch(
-    batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], searches: list[SearchSettings]
-) -> Words:
-    """Return words by search and utterance; no words if no path survives."""
-    hmm, graph = constants
-    return [
-        [
-            list(without_filler(segment.label for segment in search_words(hmm, scores, graph, search) or ()))
-            for scores in batch
-        ]
-        for search in searches
-    ]
+        grid = evaluate()
+    hypotheses: Hypotheses = {}
+    for part in _parts(units, references):
+        chosen = choose(grid.without(part), own_penalty)
+        names = {name for name, unit in units.items() if unit in part}
+        hypotheses |= recognize_all(scored, [_search(own, chosen.scale, chosen.penalty)], names)[0]
+    report = score_utterances(references, hypotheses, speakers=units)
+    choice = choose(grid, own_penalty)
+    remarks = tuple(choice.remarks(sum(map(len, references.values())), own_penalty))
+    return TuningResult(_search(own, choice.scale, choice.penalty), hypotheses, report, remarks)
 
 
 def _search(own: SearchSettings, scale: float, penalty: float) -> SearchSettings:
-    """Convert multiples of the initial scale, and of the scale, to search settings."""
+    """Convert multiples of the initial scale, and of the scale, to search settings with three digits."""
     lm_scale = min(MAX_SCALE, scale * own.lm_scale)
-    limited = float(np.clip(penalty * lm_scale, -MAX_PENALTY, MAX_PENALTY))
-    return own.model_copy(update={"lm_scale": _rounded(lm_scale), "insertion_penalty": _rounded(limited)})
+    limited = min(max(penalty * lm_scale, -MAX_PENALTY), MAX_PENALTY)
+    return own.model_copy(update={"lm_scale": float(f"{lm_scale:.3g}"), "insertion_penalty": float(f"{limited:.3g}")})
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.3g}")
-
-
-def _units(fold_models: Iterable[HeldOutModel]) -> dict[str, str]:
-    """Return the resampling unit of each utterance: its speaker, or itself if speakers are few."""
-    speakers = {
-        name: speaker for fold_model in fold_models for name, speaker in fold_model.held_out.utterance_speaker.items()
-    }
-    return speakers if len(set(speakers.values())) >= MIN_SPEAKERS else {name: name for name in speakers}
-
-
-def _surface(
-    counting: RepeatedCounts,
-    units: Mapping[str, str],
+def _grid(
+    units: np.ndarray,
     scales: Sequence[float],
     penalties: Sequence[float],
-    tried: Mapping[tuple[float, float], np.ndarray],
+    counts: Mapping[tuple[float, float], np.ndarray],
 ) -> ErrorGrid:
-    counts = np.zeros((2, len(counting.references), len(scales), len(penalties)), np.int64)
-    known = np.zeros((len(scales), len(penalties)), bool)
-    for at, scale in enumerate(scales):
-        for of, penalty in enumerate(penalties):
-            if (scale, penalty) in tried:
-                counts[:, :, at, of], known[at, of] = tried[scale, penalty], True
-    return ErrorGrid(
-        np.array([units[name] for name in counting.references]),
-        np.array([len(words) for words in counting.references.values()]),
-        np.array(scales),
-        np.array(penalties),
-        errors=counts[0],
-        imbalance=counts[1],
-        tried=known,
-    )
+    errors, imbalance = np.zeros((2, len(units), len(scales), len(penalties)), np.int64)
+    tried = np.zeros((len(scales), len(penalties)), bool)
+    for (scale, penalty), found in counts.items():
+        at = scales.index(scale), penalties.index(penalty)
+        (errors[:, *at], imbalance[:, *at]), tried[at] = found, True
+    return ErrorGrid(units, np.array(scales), np.array(penalties), errors, imbalance, tried)
 
 
-def _extended(scales: list[float], penalties: list[float], choice: GridChoice, own: SearchSettings) -> bool:
+def _extend(scales: list[float], penalties: list[float], choice: GridChoice, lm_scale: float) -> bool:
     """Extend the grid at edges with the best search; return whether it changed."""
     extended = False
-    for values, edge, factor in ((scales, choice.at_edge[0], True), (penalties, choice.at_edge[1], False)):
+    for values, edge, geometric in ((scales, choice.at_edge[0], True), (penalties, choice.at_edge[1], False)):
         if not edge or len(values) < 2:
             continue
         inner, end = (values[-2], values[-1]) if edge > 0 else (values[1], values[0])
-        beyond = end * end / inner if factor else 2 * end - inner
-        if beyond * own.lm_scale > MAX_SCALE:
-            continue
-        values.insert(len(values) if edge > 0 else 0, beyond)
-        extended = True
+        beyond = end * end / inner if geometric else 2 * end - inner
+        if beyond * lm_scale <= MAX_SCALE:
+            values.insert(len(values) if edge > 0 else 0, beyond)
+            extended = True
     return extended
 
 
-def _parts(surface: ErrorGrid) -> list[set[str]]:
+def _parts(units: Mapping[str, str], references: Mapping[str, Sequence[Any]]) -> list[set[str]]:
     """Divide the units into parts with about equal numbers of words."""
-    names, number = np.unique(surface.units, return_inverse=True)
-    words = np.bincount(number, surface.words)
-    order = names[np.argsort(-words, kind="stable")].tolist()
+    n_words = dict.fromkeys(sorted({units[name] for name in references}), 0)
+    for name, words in references.items():
+        n_words[units[name]] += len(words)
+    order = sorted(n_words, key=lambda unit: -n_words[unit])
     n_parts = min(_PARTS, len(order))
     return [set(order[start::n_parts]) for start in range(n_parts)]
-
-
-def _remarks(surface: ErrorGrid, choice: GridChoice) -> tuple[str, ...]:
-    remarks = []
-    if choice.undecided > UNDECIDED:
-        remarks.append(
-            f"the {surface.words.sum()} words tried on tell little of scale and penalty; other values of these are "
-            "nearly as good"
-        )
-    for edge, name, values in zip(
-        choice.at_edge, ("scale", "penalty"), (surface.scales, surface.penalties), strict=True
-    ):
-        if edge:
-            end = values[-1] if edge > 0 else values[0]
-            remarks.append(f"the fewest errors are at the end of what was tried, a {name} factor of {end:g}")
-    return tuple(remarks)
-
-
-def far_remarks(own: SearchSettings, chosen: SearchSettings, far: tuple[bool, bool]) -> Iterator[str]:
-    """Yield a remark for a scale or penalty far from its initial value."""
-    elsewhere = (
-        "it suits this grammar and speech like that held out; where either is another, choose it again (asr tune), or "
-        "go back to the settings' own"
-    )
-    if far[0]:
-        meaning = (
-            "the grammar tells more than the sound does, so what it has not seen is hardly recognized"
-            if chosen.lm_scale > own.lm_scale
-            else "the grammar says little of this speech"
-        )
-        yield (
-            f"the scale chosen, {chosen.lm_scale:g}, is far from the settings' {own.lm_scale:g}: {meaning}; {elsewhere}"
-        )
-    if far[1]:
-        meaning = (
-            "without it words would be left out; noise and pauses may now be taken for words"
-            if chosen.insertion_penalty > own.insertion_penalty
-            else "without it words would be put in where there are none; short words may now be left out"
-        )
-        yield (
-            f"the penalty chosen, {chosen.insertion_penalty:+g}, is far from the settings' "
-            f"{own.insertion_penalty:+g}: {meaning}; {elsewhere}"
-        )

@@ -13,7 +13,7 @@ from asr.recognition.decoder import recognize
 from asr.recognition.search import WIDE_BEAM
 from asr.training.tuning import beam
 from asr.training.tuning.beam import WIDER, WIDEST, choose_width
-from asr.training.tuning.search import FoldScores, HeldOutModel
+from asr.training.tuning.search import FoldScores
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 
@@ -35,7 +35,7 @@ def words(model, held_out, graph, **width):
 
 
 def width_for(model, held_out, graph, search, workers=None):
-    return choose_width([FoldScores.of(HeldOutModel(model, held_out, graph), workers or SerialWorkers())], search)
+    return choose_width([FoldScores.of(model, held_out, graph, workers or SerialWorkers())], search)
 
 
 def test_width_chosen_finds_the_words_of_a_wide_search(model, graph, held_out):
@@ -78,7 +78,7 @@ def test_an_infinite_beam_becomes_a_finite_one(model, graph, held_out):
 
 def test_few_words_narrow_nothing(model, graph, held_out, monkeypatch, caplog):
     monkeypatch.setattr(beam, "MIN_WORDS", 200)
-    with caplog.at_level(logging.INFO, logger="asr.training.tuning.beam"):
+    with caplog.at_level(logging.DEBUG, logger="asr.training.tuning.beam"):
         assert width_for(model, held_out, graph, model.search) == model.search
     n_words = sum(map(len, words(model, held_out, graph, beam=2 * model.search.beam).values()))
-    assert f"recognizes {n_words} words, and 200 are needed" in caplog.text
+    assert f"{n_words} of 200 words" in caplog.text

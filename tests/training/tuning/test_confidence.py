@@ -21,7 +21,7 @@ def taken_of_ten(monkeypatch: pytest.MonkeyPatch, words: int, leave_out: Collect
     monkeypatch.setattr(confidence, "lattice_batch", lattices)
     names = [f"u{number}" for number in range(10)]
     scored = SimpleNamespace(
-        fold_model=SimpleNamespace(held_out=SimpleNamespace(references=dict.fromkeys(names, ("a",) * words))),
+        held_out=SimpleNamespace(references=dict.fromkeys(names, ("a",) * words)),
         batches=[SimpleNamespace(ids=names[:6]), SimpleNamespace(ids=names[6:])],
         scores=[list(range(6)), list(range(6, 10))],
         shared=None,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asr.training.tuning.grid import UNDECIDED, ErrorGrid, GridChoice, choose, is_far, worth_trying
+from asr.training.tuning.grid import UNDECIDED, ErrorGrid, GridChoice, choose, worth_trying
 
 SCALES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8])
 PENALTIES = np.array([-4.0, -2.5, -1.25, 0.0, 1.25, 2.5])
@@ -17,7 +17,7 @@ def surface(n_words: int, scale: float = 2.0, penalty: float = -2.5, base: float
     y = (PENALTIES - penalty)[None] / 3.0
     rate = np.minimum(1.0, base + 0.1 * (np.square(x) + np.square(y)))
     errors = np.rint(n_words * rate).astype(np.int64)[None]
-    return ErrorGrid(np.array(["all"]), np.array([n_words]), SCALES, PENALTIES, errors, np.zeros_like(errors))
+    return ErrorGrid(np.array(["all"]), SCALES, PENALTIES, errors, np.zeros_like(errors))
 
 
 def test_without_words_the_search_stays_the_settings() -> None:
@@ -43,7 +43,7 @@ def test_one_error_more_moves_it_little() -> None:
     before = surface(150)
     errors = before.errors.copy()
     errors[0, 5, 1] += 1
-    after = choose(ErrorGrid(before.units, before.words, SCALES, PENALTIES, errors, before.imbalance))
+    after = choose(ErrorGrid(before.units, SCALES, PENALTIES, errors, before.imbalance))
     assert after.scale == pytest.approx(choose(before).scale, rel=0.05)
     assert after.penalty == pytest.approx(choose(before).penalty, abs=0.15)
 
@@ -51,7 +51,7 @@ def test_one_error_more_moves_it_little() -> None:
 def test_equal_errors_choose_the_balanced_penalty() -> None:
     errors = np.full((1, len(SCALES), len(PENALTIES)), 40)
     imbalance = np.broadcast_to(np.rint(20 * (PENALTIES + 2.5)).astype(int), errors.shape)
-    choice = choose(ErrorGrid(np.array(["a"]), np.array([400]), SCALES, PENALTIES, errors, imbalance))
+    choice = choose(ErrorGrid(np.array(["a"]), SCALES, PENALTIES, errors, imbalance))
     assert choice.penalty < -1.0
 
 
@@ -68,7 +68,6 @@ def test_fewest_errors_at_an_end_of_what_was_tried_are_told() -> None:
 def test_units_can_be_left_out() -> None:
     both = ErrorGrid(
         np.array(["a", "b"]),
-        np.array([100, 50]),
         SCALES,
         PENALTIES,
         np.concatenate([surface(100).errors, surface(50).errors]),
@@ -109,8 +108,17 @@ def test_of_many_words_few_searches_are_tried_and_of_none_all() -> None:
     assert tried_outwards(surface(0)).tried.all()
 
 
-def test_what_lies_far_from_the_settings_own_is_said() -> None:
+def test_choice_far_from_the_initial_settings_is_reported() -> None:
+    def far(choice: GridChoice) -> list[str]:
+        return [remark.split()[0] for remark in choice.remarks(100, -1.0)]
+
     near = GridChoice(scale=2.0, penalty=1.0, undecided=0.5, at_edge=(0, 0))
-    assert is_far(near, -1.0) == (False, False)
-    assert is_far(replace(near, scale=2.2), -1.0) == (True, False)
-    assert is_far(replace(near, scale=1 / 2.2, penalty=1.5), -1.0) == (True, True)
+    assert far(near) == []
+    assert far(replace(near, scale=2.2)) == ["lm_scale"]
+    assert far(replace(near, scale=1 / 2.2, penalty=1.5)) == ["lm_scale", "insertion_penalty"]
+
+
+def test_uninformative_words_and_edges_are_reported() -> None:
+    first, second = GridChoice(scale=1.0, penalty=0.0, undecided=0.9, at_edge=(0, -1)).remarks(12)
+    assert "12 held-out words" in first
+    assert "smallest tried insertion_penalty" in second

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.training.tuning.rejection_limits import best_limits
+from asr.training.tuning.rejection import best_limits
 
 pairs = st.tuples(st.integers(-5, 5), st.integers(-5, 5))
 

@@ -9,20 +9,23 @@ import pytest
 
 from asr.acoustic.composite import CompositeAcousticModel, Stream
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.model_file import SearchSettings, load_model, save_model
+from asr.acoustic.model_file import load_model, save_model
 from asr.commands.tune import tune_model
 from asr.recognition.decoder import recognize
 from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
 from asr.training.dataset import Dataset
-from asr.training.tuning import cache
 from asr.training.tuning.grid import ErrorGrid, choose
-from asr.training.tuning.search import FoldScores, HeldOutModel, far_remarks, search_batch, tune, tune_search
+from asr.training.tuning.search import FoldScores, TuningResult, search_batch, tune
 from asr.util.errors import ConfigError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 ONE = TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,))
 SETTINGS = TuningSettings(scale_factors=(0.5, 1.0, 2.0), penalty_factors=(-2.0, 0.0, 2.0))
+
+
+def tune_search(model, held_out, graph, settings, workers=None) -> TuningResult:
+    return tune([FoldScores.of(model, held_out, graph, workers or SerialWorkers())], settings)
 
 
 def parts(dataset: Dataset) -> list[Dataset]:
@@ -48,23 +51,18 @@ def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, 
 
 
 def test_every_search_tells_how_many_utterances_it_has_searched(model, graph, held_out, caplog) -> None:
-    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+    with caplog.at_level(logging.DEBUG, logger="asr.runs.progress"):
         tune_search(model, held_out, graph, SETTINGS)
     n = len(held_out.references)
     texts = [message.rpartition(" in ")[0] for message in caplog.messages]
-    assert texts[0] == f"speech scored: steps: {n}"
-    assert texts[-1] == f"recognized with what others choose: utterances: {n}"
-    assert len(texts) > 2
-    assert {message.partition(" ")[2] for message in texts[1:-1]} <= {
-        f"{thing} tried: utterances: {n}" for thing in ("pair", "pairs")
-    }
+    assert f"speech scored: utterances: {n}" in texts
+    assert f"1 searches: utterances: {n}" in texts  # the initial settings
+    assert sum(int(text.rpartition(" ")[2]) for text in texts if text.startswith("1 searches")) >= 2 * n
 
 
 def test_two_twins_with_half_the_speech_each_choose_as_one_with_all_of_it(model, graph, held_out) -> None:
     whole = tune_search(model, held_out, graph, SETTINGS)
-    pooled = tune(
-        [FoldScores.of(HeldOutModel(model, part, graph), SerialWorkers()) for part in parts(held_out)], SETTINGS
-    )
+    pooled = tune([FoldScores.of(model, part, graph) for part in parts(held_out)], SETTINGS)
     assert pooled.search == whole.search
     assert pooled.report.words == whole.report.words
 
@@ -93,14 +91,13 @@ class Interrupted(SerialWorkers):
 
 def tuned_with(workers: Interrupted, model, held_out, graph, kept: Path | None):
     shares = parts(held_out)
-    return tune([FoldScores.of(HeldOutModel(model, part, graph), workers, kept) for part in shares], SETTINGS)
+    return tune([FoldScores.of(model, part, graph, workers, kept) for part in shares], SETTINGS)
 
 
 @pytest.fixture
 def kept_at_once(monkeypatch) -> None:
     """Search in this thread and keep every result."""
     monkeypatch.setattr("asr.training.tuning.search.in_threads", lambda workers: workers)
-    monkeypatch.setattr(cache, "INTERVAL", 0.0)
 
 
 @pytest.mark.usefixtures("kept_at_once")
@@ -117,14 +114,14 @@ def test_searches_go_on_after_an_interruption(model, graph, held_out, tmp_path) 
             with pytest.raises(KeyboardInterrupt):
                 tuned_with(workers, model, held_out, graph, tmp_path / "kept")
         n_searched += workers.n_searched
-    assert n_searched == undisturbed.n_searched  # none twice
+    assert n_searched <= undisturbed.n_searched + 3  # only interrupted batches are searched again
 
 
 @pytest.mark.usefixtures("kept_at_once")
 def test_searches_kept_damaged_are_made_again(model, graph, held_out, tmp_path) -> None:
     first, again, other = Interrupted(), Interrupted(), Interrupted()
     expected = tuned_with(first, model, held_out, graph, tmp_path)
-    damaged = max(tmp_path.glob("*-0.json"), key=lambda path: path.stat().st_size)
+    damaged = max(tmp_path.glob("*.json"), key=lambda path: path.stat().st_size)
     said = next(word for word in model.lexicon.words if f'"{word}"' in damaged.read_text())
     damaged.write_text(damaged.read_text().replace(f'"{said}"', '"OTHER"', 1))
     assert tuned_with(again, model, held_out, graph, tmp_path).hypotheses == expected.hypotheses
@@ -147,8 +144,7 @@ def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_o
                 errors[k, i, j] = by_name[name].errors
                 imbalance[k, i, j] = by_name[name].insertions - by_name[name].deletions
     names = np.array(list(held_out.references))
-    words = np.array([len(each) for each in held_out.references.values()])
-    surface = ErrorGrid(names, words, np.array([0.5, 1, 2]), np.array([-2.0, 0, 2]), errors, imbalance)
+    surface = ErrorGrid(names, np.array([0.5, 1, 2]), np.array([-2.0, 0, 2]), errors, imbalance)
     choice = choose(surface, model.search.insertion_penalty / model.search.lm_scale)
     if choice.at_edge == (0, 0):
         tuned = tune_search(model, held_out, graph, SETTINGS)
@@ -160,7 +156,7 @@ def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_o
 
 def test_few_words_are_said_to_tell_little(model, graph, held_out) -> None:
     one = held_out.where(lambda name, _: name == held_out.static.ids[0])
-    assert any("tell little" in remark for remark in tune_search(model, one, graph, SETTINGS).remarks)
+    assert any("do not determine" in remark for remark in tune_search(model, one, graph, SETTINGS).remarks)
 
 
 def test_of_two_streams_the_share_with_the_fewest_errors_is_stored(model, toy_corpus, tmp_path) -> None:
@@ -190,15 +186,8 @@ def test_a_model_of_one_stream_has_no_share_to_choose(toy_model, toy_corpus, tmp
         tune_model(toy_model, toy_corpus / "test", tmp_path / "tuned.safetensors", stream_weights=True)
 
 
-def test_a_search_far_from_the_settings_own_is_told_with_what_it_means(model, graph, held_out) -> None:
-    own = SearchSettings(lm_scale=8.0, insertion_penalty=-8.0)
-    chosen = SearchSettings(lm_scale=20.0, insertion_penalty=21.0)
-    scale, penalty = far_remarks(own, chosen, (True, True))
-    assert "the scale chosen, 20, is far from the settings' 8" in scale
-    assert "the penalty chosen, +21, is far from the settings' -8" in penalty
-    assert list(far_remarks(own, chosen, (False, False))) == []
-    fewer = list(far_remarks(own, SearchSettings(lm_scale=2.0, insertion_penalty=-60.0), (True, True)))
-    assert "says little" in fewer[0] and "words would be put in" in fewer[1]
+def test_a_search_far_from_the_initial_settings_is_reported(model, graph, held_out) -> None:
     strange = replace(model, search=model.search.model_copy(update={"insertion_penalty": -30 * model.search.lm_scale}))
     settings = TuningSettings(scale_factors=(1.0,), penalty_factors=(-2.0, 0.0, 2.0))
-    assert any("the penalty chosen" in remark for remark in tune_search(strange, held_out, graph, settings).remarks)
+    remarks = tune_search(strange, held_out, graph, settings).remarks
+    assert any("insertion_penalty is" in remark for remark in remarks)
