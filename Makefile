@@ -48,6 +48,7 @@ format: $(STAMP)  ## Lay the code out as `make lint` wants it
 
 docs: $(DOCS_STAMP)  ## Build the documentation into build/docs; DOCS_FLAGS='-D plot_gallery=0' leaves the figures out
 	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/sphinx-build -q -W --keep-going -d build/doctrees $(DOCS_FLAGS) docs build/docs
+	@echo build/docs/index.html
 
 fuzz: $(STAMP)  ## Hand spoilt files to every reader; FUZZ_FLAGS='--seconds 600 --seed 7 --reader arpa' changes how
 	$(BIN)/python -m tests.fuzz $(FUZZ_FLAGS)
