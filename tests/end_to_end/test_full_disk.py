@@ -11,11 +11,11 @@ pytestmark = pytest.mark.slow
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Bytes by path, of all but the times, the lock and the record of the command."""
+    """Bytes by path, except for times, the lock, the log and the record of the command."""
     return {
         str(file.relative_to(directory)): file.read_bytes()
         for file in sorted(directory.rglob("*"))
-        if file.is_file() and file.suffix != ".seconds" and file.name not in (".lock", "run.json")
+        if file.is_file() and file.suffix != ".seconds" and file.name not in (".lock", "run.json", "train.log")
     }
 
 
