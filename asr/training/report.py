@@ -149,9 +149,8 @@ def report_run(
     settings = context.config.hybrid
     growth = [value for _, one in sorted(mixtures.models.items()) for curve in one.curves.values() for value in curve]
     curves = {"log-likelihood per frame by re-estimation": growth}
-    systems = [
-        HeldOutSystem("mixtures", "gmm", tuned["gmm"].hypotheses, tuned["gmm"].search, curves, tuned["gmm"].remarks)
-    ]
+    gmm = tuned["gmm"]
+    systems = [HeldOutSystem("mixtures", "gmm", gmm.hypotheses, gmm.search, curves, gmm.remarks)]
     if hybrid is not None:
         model = tuned["model"]
         kind: Literal["discriminant", "other"] = "discriminant" if settings.classifier in _DISCRIMINANTS else "other"
