@@ -68,10 +68,10 @@ def signs_of_life(
     thread.start()
     try:
         yield count
-        log.debug("%s: finished in %s%s", what, duration(time.monotonic() - started), state())
     finally:
         finished.set()
         thread.join()
+    log.debug("%s: finished in %s%s", what, duration(time.monotonic() - started), state())
 
 
 def frames_it_bears(classifier: Any) -> int:

@@ -16,8 +16,8 @@ from typing import NamedTuple, NoReturn
 from asr.grammar.automaton import Arc, Grammar
 from asr.grammar.filler import FILLER_VARIABLE, FILLER_WORD, SPELLING, is_misspelt_filler
 from asr.grammar.network import network_grammar
-from asr.lexicon.htk_strings import read_htk_string
 from asr.util.errors import GrammarError
+from asr.util.htk_strings import read_htk_string
 
 MAX_ARCS = 200_000
 """Maximum number of arcs of a network, in which each use of a variable is a copy."""

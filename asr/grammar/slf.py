@@ -20,9 +20,9 @@ from pathlib import Path
 
 from asr.grammar.automaton import MAX_COST, Arc, Grammar
 from asr.grammar.network import NULL, network_grammar, some
-from asr.lexicon.htk_strings import read_htk_string, write_htk_string
 from asr.util.errors import GrammarError
 from asr.util.files import atomic_write
+from asr.util.htk_strings import read_htk_string, write_htk_string
 from asr.util.text_lines import read_text_lines
 
 LOG_ZERO = -0.5e10

@@ -11,9 +11,9 @@ from pathlib import Path
 from asr.grammar.slf import slf_fields
 from asr.lattices.lattice import Lattice
 from asr.lattices.networks import Network, NetworkLink, lattice_from, network_of
-from asr.lexicon.htk_strings import write_htk_string
 from asr.util.errors import GrammarError
 from asr.util.files import atomic_write
+from asr.util.htk_strings import write_htk_string
 from asr.util.text_lines import read_text_lines
 
 NULL = "!NULL"

@@ -6,9 +6,9 @@ raises ValueError, with the reason as the message, for a malformed line.
 
 import re
 
-from asr.lexicon.htk_strings import read_htk_string
 from asr.lexicon.lexicon import Pronunciation
 from asr.lexicon.number_columns import NumberColumns, is_decimal
+from asr.util.htk_strings import read_htk_string
 
 Entry = tuple[str, Pronunciation]
 

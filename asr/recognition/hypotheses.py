@@ -7,7 +7,7 @@ from pathlib import Path
 
 from asr.alignment.ctm import CtmRow, write_ctm
 from asr.alignment.frame_times import FrameTimes
-from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
+from asr.corpus.htk_labels import LabelSegment, fault_in_pattern, write_mlf
 from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.recognition.speech_ratios import SpeechRatio, SpeechRatios

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from asr.alignment.htk_labels import is_mlf, parse_labels, words_of
+from asr.corpus.htk_labels import is_mlf, parse_labels, words_of
 from asr.corpus.identifiers import fault_in_key
 from asr.util.errors import CorpusError
 from asr.util.files import atomic_write
@@ -42,7 +42,7 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
         UTF-8 text with one utterance per line; blank lines and comments (`;;`) of trn files are ignored.
     format : "kaldi", "trn", "mlf" or "auto"
         "kaldi": `utterance-id word word`; "trn": `word word (utterance-id)`; "mlf": HTK labels (see
-        `asr.alignment.htk_labels`). "auto": mlf if the file begins with `#!MLF!#`, trn if all lines end with an
+        `asr.corpus.htk_labels`). "auto": mlf if the file begins with `#!MLF!#`, trn if all lines end with an
         utterance id in parentheses, else Kaldi.
 
     Returns

@@ -78,6 +78,12 @@ class Issue:
         Full name of the setting with the problem, such as "gmm.mixtures"; empty for other issues.
     stops : bool
         Whether it prevents training.
+
+    Examples
+    --------
+    >>> from asr.validation import Issue
+    >>> Issue("no-audio", "the file does not exist", path="data/wav.scp", line=3).place
+    'data/wav.scp:3'
     """
 
     code: str

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from asr.alignment.htk_labels import is_mlf
+from asr.corpus.htk_labels import is_mlf
 from asr.corpus.list_file import ListFile
 from asr.util.errors import Issue, printable
 from asr.validation.findings import MIN_CASES, NEARLY_ALL, stopping
@@ -26,7 +26,7 @@ def htk_list_issue(given: ListFile, issues: Sequence[Issue]) -> Issue | None:
         message = (
             "is a master label file of HTK. Expected 'UTTERANCE WORD WORD ...' on a line; rename it, for example to "
             'words.mlf, and convert it in Python: asr.scoring.files.write_transcripts("text", '
-            f'asr.alignment.htk_labels.read_words("words.mlf")), see {_GUIDE}'
+            f'asr.corpus.htk_labels.read_words("words.mlf")), see {_GUIDE}'
         )
         return stopping("malformed", given.path, first[1].line, message)
     without_value = [issue.line for issue in issues if issue.code == "key-alone" and issue.line is not None]

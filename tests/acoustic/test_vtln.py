@@ -179,8 +179,8 @@ def test_settings_without_warped_frames_are_refused():
     )  # no context and no tied states
     for tables, words in (
         ({"features": {"normalize": "utterance"}}, "speakers.maps = 'vtln': the frames are divided"),
-        ({"gmm": turned}, "with gmm.transform"),
-        ({"context": 3, "tied_gmm": turned}, "with tied_gmm.transform"),
+        ({"gmm": turned}, "without gmm.transform"),
+        ({"context": 3, "tied_gmm": turned}, "without tied_gmm.transform"),
         ({"speakers": {"maps": "vtlp_warps"}}, "speakers.maps: must be"),
     ):
         with pytest.raises(ConfigError, match=words):

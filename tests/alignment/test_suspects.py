@@ -160,7 +160,7 @@ SPEAKER, CORPUS = (Suspect(kind, name, -3.0, "fits badly") for kind, name in (("
 @pytest.mark.parametrize(
     ("suspects", "start", "part"),
     [
-        ((SPEAKER, *UTTERANCES, STAGE), "the transcripts of 1 speaker and 2 of 1,200 utterances ", "; 1 remark on"),
+        ((SPEAKER, *UTTERANCES, STAGE), "the transcripts of 1 speaker and 2 of 1,200 utterances ", "; 1 remark about"),
         (UTTERANCES[:1], "the transcripts of 1 of 1,200 utterances ", "the first: utterance a-1: fits badly."),
         ((CORPUS,), "the transcripts of all 1,200 utterances ", "the first: corpus all: fits badly."),
         ((STAGE, STAGE), "2 remarks about training. ", "the first: stage gmm-16: silence"),

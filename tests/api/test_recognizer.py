@@ -85,10 +85,10 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
     ("audio", "rate", "kind", "texts"),
     [
         (np.zeros(8000), None, CorpusError, "rate=16000"),
-        (np.zeros(8000), 10, CorpusError, "its rate is 10; a whole number from 1000 to 768000"),
-        (np.zeros(8000), "8000", CorpusError, r"its rate is '8000' \(str\); a whole number"),
-        ((np.zeros(8000), "8000"), None, CorpusError, r"its rate is '8000' \(str\)"),
-        (np.zeros(8000), np.nan, CorpusError, "its rate is nan"),
+        (np.zeros(8000), 10, CorpusError, "rate is 10.* 1000 to 768000"),
+        (np.zeros(8000), "8000", CorpusError, r"rate is '8000' \(str\)"),
+        ((np.zeros(8000), "8000"), None, CorpusError, r"rate is '8000' \(str\)"),
+        (np.zeros(8000), np.nan, CorpusError, "rate is nan"),
         ((np.zeros(8000), RATE), RATE, CorpusError, "rate 8000"),
         (b"RIFF", None, CorpusError, r"4 bytes \(bytes\) are not audio.*io\.BytesIO"),
         (b"RIFF", RATE, CorpusError, r"io\.BytesIO"),
@@ -96,7 +96,7 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (None, RATE, CorpusError, r"None \(NoneType\) is not audio"),
         (7, None, CorpusError, r"7 \(int\) is not audio"),
         ({"samples": [0.0]}, RATE, CorpusError, r"\(dict\) is not audio"),
-        ([[0.0, 0.0], [0.0]], RATE, CorpusError, "cannot be made an array"),
+        ([[0.0, 0.0], [0.0]], RATE, CorpusError, "array of numbers"),
         (np.zeros(8000, np.int64), RATE, CorpusError, "int64"),
         (np.zeros((2, 8000)), RATE, CorpusError, r"\(2, 8000\)"),
         (np.zeros(0), RATE, CorpusError, "no samples"),
@@ -381,7 +381,7 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
         ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID. Use add_word"),
         ("ONE seven", LexiconError, "no pronunciation for seven; letter case matters, .* has seven as SEVEN"),
         ("SEVEN " * 100, AlignmentError, "too short for its transcript"),
-        ("", AlignmentError, "no words"),
+        ("", AlignmentError, "words="),
     ):
         with pytest.raises(kind, match=message):
             recognizer.align(wavs[0], text)

@@ -11,10 +11,10 @@ from asr.cli import main, score
 from asr.util.errors import MODEL_NEEDED, LexiconError
 from tests.cli.place import Asr
 
-NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
+NO_FILE, NOT_A_FILE = "does not exist. Expected a file", "is a directory. Expected a file"
 NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist. Expected a directory", "is a file. Expected a directory"
-NO_GRAMMAR = "'trigram' does not exist"
-NO_SPACE = "out/x: No space left on device"
+NO_GRAMMAR = "'trigram' does not exist. Expected loop, one, a number of words, or a grammar file"
+NO_SPACE = "out/x: No space left on device. Free some space"
 BAD_LEXICON = "lexicon.txt:3: word 'two' has no phones"
 
 

@@ -28,7 +28,7 @@ TOLD = {
         "An error stops training or excludes utterances",
         "together with the training data",
     ),
-    "align": (*OF_DATA, *OF_ROOT, "the match of every transcript with its audio", "written by asr train"),
+    "align": (*OF_DATA, *OF_ROOT, "the match of every transcript with its audio", "of asr train or asr tune"),
 }
 
 

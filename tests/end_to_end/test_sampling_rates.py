@@ -52,7 +52,7 @@ def test_audio_of_a_lower_rate_costs_its_utterance_and_the_remedy_is_told(
 def test_features_take_the_corpus_s_rate_where_they_are_told_to(asr: Asr, toy_corpus: Path, tmp_path: Path) -> None:
     status, _, err = asr("features", "--data", toy_corpus / "test", "--out", tmp_path / "refused")
     assert status == 1
-    assert "fewer than the 16000" in err
+    assert "16000" in err
     settings = tmp_path / "auto.toml"
     settings.write_text('features = {sample_rate = "auto"}\n')
     outs = (tmp_path / "auto", settings), (tmp_path / "set", toy_corpus / "settings.toml")

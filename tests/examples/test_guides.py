@@ -13,14 +13,16 @@ from pydantic import BaseModel
 
 from asr.acoustic.classifiers import available_classifiers
 from asr.acoustic.hybrid_training import NoiseSettings
-from asr.alignment.htk_labels import LabelSegment, write_mlf
 from asr.commands.prepare import FORMATS
 from asr.corpus.data_directory import read_data_directory
+from asr.corpus.htk_labels import LabelSegment, write_mlf
 from asr.corpus.htk_parameters import ParameterHeader, write_parameters
 from asr.corpus.kaldi_ark import read_matrix
 from asr.training.config import TrainingConfig, load_config
 
 DOCS = Path(__file__).parents[2] / "docs"
+GENERATED = ("gallery/", "reference/settings.md", "reference/commands.md", "reference/api/")
+"""Pages that `make docs` makes."""
 
 PARAMETERS = ("n_centers", "n_candidates", "max_memory", "loss", "max_iter", "tol", "n_iter_no_change")
 """Parameters of classifiers that the pages set."""
@@ -219,7 +221,9 @@ def test_words_have_states_of_their_own_as_shown(tiny_corpus, tmp_path, monkeypa
 def test_links_between_the_guides_lead_somewhere():
     for guide in [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", guide.read_text(encoding="utf-8")):
-            assert (guide.parent / target).exists(), f"{guide.name}: {target}"
+            path = (guide.parent / target).resolve()
+            generated = path.is_relative_to(DOCS) and path.relative_to(DOCS).as_posix().startswith(GENERATED)
+            assert generated or path.exists(), f"{guide.name}: {target}"
 
 
 @pytest.mark.parametrize("guide", sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from asr.alignment.ctm import read_ctm
-from asr.alignment.htk_labels import read_labels
+from asr.corpus.htk_labels import read_labels
 from asr.corpus.list_file import read_list
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.features.augmentation import read_noise

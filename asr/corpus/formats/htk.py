@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from asr.alignment.htk_labels import read_words
 from asr.corpus.formats.source import AudioFinder, Found, LeftOut, ReadOptions, SourceUtterance
+from asr.corpus.htk_labels import read_words
 from asr.util.errors import CorpusError
 from asr.util.text_lines import read_text_lines
 

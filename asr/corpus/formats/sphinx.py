@@ -6,6 +6,7 @@ from pathlib import Path
 from asr.corpus.formats.source import AudioFinder, Found, LeftOut, ReadOptions, SourceUtterance
 from asr.corpus.sphinx_lists import read_fileids, read_transcription
 from asr.util.errors import CorpusError
+from discriminants.util.paths import is_dir
 
 
 def read_sphinx(source: Path, options: ReadOptions) -> Iterator[Found]:
@@ -37,7 +38,7 @@ def read_sphinx(source: Path, options: ReadOptions) -> Iterator[Found]:
 def _folders(root: Path, options: ReadOptions) -> list[Path]:
     if options.audio is not None:
         return [options.audio]
-    found = [folder for folder in (root / "wav", root / "audio", root) if folder.is_dir()]
+    found = [folder for folder in (root / "wav", root / "audio", root) if is_dir(folder)]
     if not found:
         raise CorpusError(f"{root}: not a folder.", code="missing-file")
     return found

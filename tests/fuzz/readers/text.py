@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from asr.alignment.ctm import read_ctm, write_ctm
-from asr.alignment.htk_labels import read_labels, words_of, write_mlf
+from asr.corpus.htk_labels import read_labels, words_of, write_mlf
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar, read_grammar, word_loop

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asr.corpus.identifiers import fault_in_key
-from asr.lexicon.htk_strings import is_htk_number, read_htk_string, write_htk_string
 from asr.util.errors import CorpusError
 from asr.util.files import atomic_write
+from asr.util.htk_strings import is_htk_number, read_htk_string, write_htk_string
 from asr.util.text_lines import read_text_lines
 
 MLF_HEADER = "#!MLF!#"

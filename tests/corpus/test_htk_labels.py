@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, read_labels, read_words, write_mlf
-from asr.lexicon.htk_strings import is_htk_number, read_htk_string, write_htk_string
+from asr.corpus.htk_labels import LabelSegment, fault_in_pattern, read_labels, read_words, write_mlf
 from asr.util.errors import CorpusError
+from asr.util.htk_strings import is_htk_number, read_htk_string, write_htk_string
 from asr.util.unicode_text import nfc
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
