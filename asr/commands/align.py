@@ -19,7 +19,8 @@ from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, writ
 from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
 from asr.alignment.textgrid import write_textgrid
 from asr.alignment.transcript_graph import transcript_graph
-from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
+from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_utterance
+from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
 from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
@@ -86,29 +87,11 @@ def align(
 
     _write_alignment(out, aligned, seconds, textgrid=textgrid)
 
-    def score(names_and_rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
-        needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
-        graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in sorted(needed)}
-        return score_transcripts(
-            model.hmm.log_likelihood,
-            table.subset(names_and_rivals),
-            graphs,
-            names_and_rivals,
-            topology,
-            model.hmm.self_loops,
-            workers=workers,
-        )
-
-    check = check_transcripts(
-        {name: times.fit for name, times in aligned.items()},
-        score,
-        {name: words[name] for name in aligned},
-        dict(zip(static.ids, static.speakers, strict=True)),
-        dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
-    )
+    speakers = dict(zip(static.ids, static.speakers, strict=True))
+    check = check_transcripts({name: times.fit for name, times in aligned.items()}, speakers)
     _tell_of_times(aligned, table, seconds, topology, model.front_end.config.shift_ms / 1000.0)
     write_scores(out / SCORES, check)
-    write_suspects(out / SUSPECTS, check.suspects, words)
+    write_suspects(out / SUSPECTS, (*check.suspects, *check.listed), words)
     tell(check, out / SUSPECTS)
     return Outcome(len(aligned), problems)
 
@@ -250,6 +233,7 @@ def _align(
     fit = score_utterance(scores, graphs, loop, topology, hmm.self_loops)
     if isinstance(fit, Fault):
         return fit
+    fit = replace(fit, edits=edit_margins(scores, transcripts, lexicon, topology, hmm.self_loops))
     words, states = word_segments(found.path, graphs[0], topology), frame_states(found.path, graphs[0], topology)
     below = scores[np.arange(len(scores)), states] - scores.max(axis=1)
     n_silence = len(topology.silence_states)

@@ -6,7 +6,6 @@ other folds; these do not fit exchanged transcripts.
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +45,9 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
         values = {
             "scores": dict(check.scores),
             "beaten": None if np.isnan(check.beaten) else check.beaten,
+            "trust": dict(check.trust),
             "suspects": [(one.kind, one.name, one.score, one.reason) for one in check.suspects],
+            "listed": [(one.kind, one.name, one.score, one.reason) for one in check.listed],
         }
         (directory / "transcripts.json").write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
 
@@ -54,9 +55,10 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
     beaten = float("nan") if written["beaten"] is None else written["beaten"]
     suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(dataset.static)))
-    check = TranscriptCheck(written["scores"], beaten, suspects)
+    listed = tuple(Suspect(*fields) for fields in written["listed"])
+    check = TranscriptCheck(written["scores"], beaten, suspects, written["trust"], listed)
     path = context.run.directory / SUSPECTS
-    write_suspects(path, suspects, dataset.transcripts)
+    write_suspects(path, (*suspects, *listed), dataset.transcripts)
     tell(check, path)
     return check
 
@@ -86,31 +88,22 @@ def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: Ali
             )
             finished(fold + 1)
 
-    def score(rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
-        found: dict[str, TranscriptScore] = {}
-        for fold, gaussians in enumerate(models):
-            own = [name for name in rivals if fold_of[name] == fold]
-            if own:
-                found |= score_transcripts(
-                    gaussians.log_likelihood,
-                    table.subset(own),
-                    graphs,
-                    rivals,
-                    topology,
-                    self_loops,
-                    workers=context.workers,
-                )
-        return {name: found[name] for name in rivals if name in found}
-
     transcripts = {name: dataset.transcripts[name] for name in used}
-    return check_transcripts(
-        score(first_rivals(transcripts, context.config.seed)),
-        score,
-        transcripts,
-        dataset.utterance_speaker,
-        dict(zip(table.ids, np.diff(table.offsets).tolist(), strict=True)),
-        seed=context.config.seed,
-    )
+    rivals = first_rivals(transcripts, context.config.seed)
+    found: dict[str, TranscriptScore] = {}
+    for fold, gaussians in enumerate(models):
+        found |= score_transcripts(
+            gaussians.log_likelihood,
+            table.subset([name for name in used if fold_of[name] == fold]),
+            graphs,
+            rivals,
+            topology,
+            self_loops,
+            transcripts,
+            context.lexicon,
+            workers=context.workers,
+        )
+    return check_transcripts({name: found[name] for name in used if name in found}, dataset.utterance_speaker)
 
 
 def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, context: TrainingContext) -> FrameTable:
