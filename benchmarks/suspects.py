@@ -11,10 +11,12 @@ DIR holds `fsdd`, `an4` and `speechocean762`. Each draw of a corpus is checked a
 - reversed: the transcripts are in reversed order.
 
 Prints the number of right transcripts suspected, the share of the exchanged and of the changed ones suspected and among
-the least trusted (8 % for few, 35 % for many), and the number of reversed corpora detected. Models are kept in W.
+the least trusted (8 % for few, 35 % for many), and the number of reversed corpora detected.
+Models and scores are kept in W.
 """
 
 import argparse
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from asr.alignment.suspects import TranscriptCheck
+from asr.alignment.suspects import TranscriptCheck, check_transcripts
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
@@ -30,7 +32,7 @@ from asr.lexicon import read_lexicon
 from asr.training.config import TrainingConfig
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import train_mixtures
-from asr.training.transcript_check import cross_fitted_check
+from asr.training.transcript_check import cross_fitted_scores
 from recipes.speechocean.__main__ import folded
 
 TELEPHONE = FeatureConfig(sample_rate=8000)
@@ -182,9 +184,13 @@ def _strings(whole: DataDirectory, folder: Path, draw: int) -> DataDirectory:
 
 
 def _checked(recipe: Recipe, name: str, dataset: Dataset, transcripts: Transcripts) -> TranscriptCheck:
+    """Check the transcripts of a condition; scores are kept in the recipe's directory."""
     given = replace(dataset, transcripts=transcripts)
-    mixtures = train_mixtures(recipe.context, name, given, complain=False)
-    return cross_fitted_check(recipe.context, given, mixtures)
+    kept = recipe.work_dir.parent / f"{name}.pickle"
+    if not kept.exists():
+        mixtures = train_mixtures(recipe.context, name, given, complain=False)
+        kept.write_bytes(pickle.dumps(cross_fitted_scores(recipe.context, given, mixtures)))
+    return check_transcripts(pickle.loads(kept.read_bytes()), dataset.utterance_speaker)
 
 
 if __name__ == "__main__":

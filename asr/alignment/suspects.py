@@ -15,7 +15,7 @@ from asr.alignment.transcript_scores import TranscriptScore, draw_rivals
 from asr.alignment.trust import Trust, trust_of
 
 FIRST_RIVALS = 4  # per utterance
-MIN_BEATEN = 80.0  # per cent; correct transcripts beat 91 to 100 % of the others, reversed ones 57 to 67 %
+MIN_BEATEN = 75.0  # per cent; correct transcripts beat 91 to 100 % of the others, reversed ones 46 to 67 %
 MIN_UTTERANCES = 8  # minimum for judging a corpus
 SUSPICIOUS = 0.5  # trust below which a transcript is suspicious
 MIN_LISTED, LISTED = 5, 0.02  # number and fraction of the least trusted utterances, which are listed in any case

@@ -2,9 +2,9 @@
 
 The measures are the position of the score between those of other transcripts (0) and the usual score (1), and the two
 margins of `asr.alignment.word_edits`. For each, logistic regression with smoothed targets (Platt 1999) separates the
-transcripts from their rivals, which are wrong. The transcripts are weighted by their probability of being right, and
-this probability and the fraction of wrong ones are estimated alternately by expectation maximization, so that many
-wrong transcripts do not hide each other. The trust is the product of the three.
+transcripts from their rivals, which are wrong. Half of the exchanged transcripts score below the median of the rivals,
+which gives their number (Storey 2002). Transcripts that are nearer to the rivals than to the usual score are left out
+of the regression, so that many wrong transcripts do not hide each other. The trust is the product of the three.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,8 @@ import numpy as np
 
 from asr.alignment.transcript_scores import TranscriptScore
 
-WRONG = 0.05  # fraction of wrong transcripts before the first iteration, unless rivals fit better than that
-MIN_WRONG, MAX_WRONG = 0.002, 0.95
-ITERATIONS = 15
+EDITED = 0.05  # expected fraction of transcripts with a word added, and with a word missing
+MIN_WRONG, MAX_WRONG = 0.02, 0.95  # limits of the fraction of exchanged transcripts
 MIN_DISTANCE = 0.25  # of an utterance's rivals from the usual score, relative to the usual distance
 
 _NEWTON_STEPS, _RIDGE, _TINY = 30, 1e-6, 1e-9
@@ -38,60 +37,54 @@ class Trust(NamedTuple):
 def trust_of(found: Mapping[str, TranscriptScore]) -> dict[str, Trust]:
     """Return the trust in every transcript; nothing if there are no rivals."""
     rivals = [one.rivals for one in found.values()]
-    n_rivals = sum(map(len, rivals))
-    if not n_rivals:
+    if not sum(map(len, rivals)):
         return {}
-    wrong = max(WRONG, 2.0 * (1.0 - sum(one.beaten for one in found.values()) / n_rivals))
     scores = np.array([one.score for one in found.values()])
     overall = float(np.median(np.concatenate(rivals)))
     usual = float(np.median(scores))
     centers = np.array([np.median(own) if len(own) else overall for own in rivals])
     distances = np.maximum(usual - centers, max(_TINY, MIN_DISTANCE * (usual - overall)))
     rival_places = [(own - center) / distance for own, center, distance in zip(rivals, centers, distances, strict=True)]
-    fitting = right_probabilities((scores - centers) / distances, np.concatenate(rival_places), wrong=wrong)
+    places, rival_places = (scores - centers) / distances, np.concatenate(rival_places)
+    wrong = float(np.clip(2.0 * (places < np.median(rival_places)).mean(), MIN_WRONG, MAX_WRONG))
+    lowest = max(float(np.quantile(places, wrong)), 0.5 * float(np.median(places) + np.median(rival_places)))
+    fitting = right_probabilities(places, rival_places, (places >= lowest).astype(np.float64), wrong)
     measures = [fitting]
     for own, rival in (("added", "rival_added"), ("missing", "rival_missing")):
         margins, rival_margins = (
             np.array([getattr(one.edits, name) for one in found.values()]) for name in (own, rival)
         )
-        measures.append(right_probabilities(margins, rival_margins, fitting))
+        measures.append(right_probabilities(margins, rival_margins, fitting, EDITED))
     return {name: Trust(*values) for name, values in zip(found, np.column_stack(measures).tolist(), strict=True)}
 
 
-def right_probabilities(
-    values: np.ndarray, rivals: np.ndarray, weights: np.ndarray | None = None, *, wrong: float = WRONG
-) -> np.ndarray:
+def right_probabilities(values: np.ndarray, rivals: np.ndarray, weights: np.ndarray, wrong: float) -> np.ndarray:
     """Return the probabilities that transcripts are right, float64 (n,), which never fall with `values`.
 
     Parameters
     ----------
     values : float64 (n,)
-        Fit of the transcripts. Where it is not finite, the probability is the fraction of right transcripts.
+        Fit of the transcripts. Where it is not finite, the probability is 1 - `wrong`.
     rivals : float64 (m,)
         The same for wrong transcripts. Without finite ones, all probabilities are 1.
-    weights : float64 (n,), optional
-        Weights of the transcripts in the estimates.
+    weights : float64 (n,)
+        Weights of the transcripts in the regression.
     wrong : float
-        Fraction of wrong transcripts before the first iteration.
+        Fraction of wrong transcripts.
     """
     known = np.isfinite(values)
     rivals = rivals[np.isfinite(rivals)]
     if not known.any() or not len(rivals):
         return np.ones(len(values))
-    weights = np.maximum(_TINY, np.ones(int(known.sum())) if weights is None else weights[known])
-    samples = np.concatenate([values[known], rivals])
-    right = np.ones(len(weights))
-    wrong = float(np.clip(wrong, MIN_WRONG, MAX_WRONG))
-    for _ in range(ITERATIONS):
-        counts = weights * right
-        total, n_rivals = float(counts.sum()), len(rivals)
-        targets = np.repeat([(total + 1.0) / (total + 2.0), 1.0 / (total + 2.0)], [len(right), n_rivals])
-        slope, offset = _logistic(samples, targets, np.append(counts, np.full(n_rivals, total / n_rivals)))
-        log_odds = slope * values[known] + offset + np.log1p(-wrong) - np.log(wrong)
-        right = 1.0 / (1.0 + np.exp(-log_odds.clip(-500.0, 500.0)))
-        wrong = float(np.clip(1.0 - (weights * right).sum() / weights.sum(), MIN_WRONG, MAX_WRONG))
+    counts, n_rivals = np.maximum(_TINY, weights[known]), len(rivals)
+    total = float(counts.sum())
+    targets = np.repeat([(total + 1.0) / (total + 2.0), 1.0 / (n_rivals + 2.0)], [len(counts), n_rivals])
+    slope, offset = _logistic(
+        np.concatenate([values[known], rivals]), targets, np.append(counts, np.full(n_rivals, total / n_rivals))
+    )
+    log_odds = slope * values[known] + offset + np.log1p(-wrong) - np.log(wrong)
     probabilities = np.full(len(values), 1.0 - wrong)
-    probabilities[known] = right
+    probabilities[known] = 1.0 / (1.0 + np.exp(-log_odds.clip(-500.0, 500.0)))
     return probabilities
 
 

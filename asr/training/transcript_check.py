@@ -40,7 +40,7 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     """
 
     def build(directory: Path) -> None:
-        check = cross_fitted_check(context, dataset, mixtures)
+        check = check_transcripts(cross_fitted_scores(context, dataset, mixtures), dataset.utterance_speaker)
         write_scores(directory / SCORES, check)
         values = {
             "scores": dict(check.scores),
@@ -63,8 +63,10 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     return check
 
 
-def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:
-    """Score the transcripts by cross-validation."""
+def cross_fitted_scores(
+    context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms
+) -> dict[str, TranscriptScore]:
+    """Score the transcripts by cross-validation; utterances that cannot be aligned are left out."""
     model = mixtures.largest.load()
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
@@ -73,7 +75,7 @@ def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: Ali
     used = [name for name in table.ids if name not in mixtures.failed]
     n_folds = min(FOLDS_OF_FEW if len(used) < FEW_UTTERANCES else FOLDS, len(used))
     if n_folds < 2:
-        return TranscriptCheck({}, float("nan"), ())
+        return {}
     drawn = np.random.default_rng(context.config.seed).permutation(len(used)) % n_folds
     fold_of = dict(zip(used, drawn.tolist(), strict=True))
     models = []
@@ -103,7 +105,7 @@ def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: Ali
             context.lexicon,
             workers=context.workers,
         )
-    return check_transcripts({name: found[name] for name in used if name in found}, dataset.utterance_speaker)
+    return {name: found[name] for name in used if name in found}
 
 
 def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, context: TrainingContext) -> FrameTable:

@@ -25,20 +25,22 @@ def recipe(toy_recipe) -> Recipe:
 
 
 def suspects(context: TrainingContext, dataset: Dataset, caplog) -> tuple[list[list[str]], str]:
-    """Rows of `suspects.tsv` that are no stage's, and the line of the log."""
+    """Rows of `suspects.tsv` of the corpus, speakers and utterances suspected, and the line of the log."""
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="asr.alignment.score_files"):
         find_suspects(context, "transcripts", dataset, train_mixtures(context, "gmm", dataset))
     lines = (context.run.directory / SUSPECTS).read_text(encoding="utf-8").splitlines()
     (message,) = (record.getMessage() for record in caplog.records if record.name == "asr.alignment.score_files")
-    return [row for row in (line.split("\t") for line in lines[1:]) if row[0] != "stage"], message
+    return [row for row in (line.split("\t") for line in lines[1:]) if row[0] not in ("stage", "listed")], message
 
 
 def test_right_transcripts_are_no_suspects_and_the_stage_is_not_made_twice(recipe, caplog):
     context, dataset = recipe.context, recipe.dataset("train")
     rows, message = suspects(context, dataset, caplog)
     assert rows == []
-    assert message.endswith("% of those of other utterances fit worse; none is out of the ordinary")
+    path = context.run.directory / SUSPECTS
+    assert message.endswith(f"; no suspects; {path} lists the 5 least trusted")
+    assert sum(line.startswith("listed\t") for line in path.read_text(encoding="utf-8").splitlines()) == 5
     stage = context.run.directory / "stages" / "transcripts"
     assert len((stage / "scores.tsv").read_text().splitlines()) == 1 + len(dataset.static)
     before = (stage / "transcripts.json").stat().st_mtime_ns
