@@ -9,6 +9,7 @@ from asr.alignment.word_edits import EditMargins, edit_margins, edited_graph
 from asr.decode.token_passing import best_path
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
+from tests.hmm.random_tying import random_tying
 
 LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y", "z"), ("z",)), "C": (("z", "z", "x"),)})
 TOPOLOGY = Topology(("x", "y", "z"))
@@ -70,3 +71,14 @@ def test_edit_margins_of_no_or_too_many_words_are_unknown():
     assert np.isnan(margins("A", "").added)
     assert np.isnan(margins("A", "A" * 201).missing)
     assert np.isnan(margins("A", "A").rival_missing)
+
+
+def test_edited_graph_of_tied_states_allows_any_context():
+    tied = Topology(TOPOLOGY.phones, tying=random_tying(0, len(TOPOLOGY.phones), TOPOLOGY.states_per_phone))
+    scores = np.random.default_rng(0).normal(size=(40, tied.n_states)).astype(np.float32)
+    self_loops, words = np.full(tied.n_units, 0.5), ("A", "B", "C")
+    strict = align_utterance(scores, transcript_graph(words, LEXICON, tied), tied, self_loops).path.score
+    free = best_path(scores, edited_graph(words, LEXICON, tied, "none"), tied.unit_state, self_loops).score
+    assert free >= strict
+    found = edit_margins(scores, [words, ("C", "B")], LEXICON, tied, self_loops)
+    assert np.isfinite([found.added, found.missing, found.rival_added, found.rival_missing]).all()
