@@ -95,7 +95,7 @@ def _check(name: str, draw: int, given: argparse.Namespace) -> dict[str, tuple[i
         lexicon=folded(lexicon) if name == "speechocean" else lexicon,
         corpora={"train": corpus},
     )
-    counts = {}
+    counts: dict[str, tuple[int, int]] = {}
     with recipe.resources:
         dataset = recipe.dataset("train")
         for condition in given.conditions:

@@ -153,8 +153,8 @@ def _score_batch(
 ) -> list[TranscriptScore | Fault]:
     batch, of_utterances = item
     return [
-        attempt(_score, batch.utterance(number), *of_utterance, log_likelihood, *constants)
-        for number, of_utterance in enumerate(of_utterances)
+        attempt(_score, batch.utterance(number), graphs, transcripts, log_likelihood, *constants)
+        for number, (graphs, transcripts) in enumerate(of_utterances)
     ]
 
 

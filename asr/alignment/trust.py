@@ -35,7 +35,7 @@ class Trust(NamedTuple):
 
 
 def trust_of(found: Mapping[str, TranscriptScore]) -> dict[str, Trust]:
-    """Return the trust in every transcript; nothing if there are no rivals."""
+    """Return the trust in every transcript; an empty dictionary without rivals."""
     rivals = [one.rivals for one in found.values()]
     if not sum(map(len, rivals)):
         return {}
@@ -44,8 +44,10 @@ def trust_of(found: Mapping[str, TranscriptScore]) -> dict[str, Trust]:
     usual = float(np.median(scores))
     centers = np.array([np.median(own) if len(own) else overall for own in rivals])
     distances = np.maximum(usual - centers, max(_TINY, MIN_DISTANCE * (usual - overall)))
-    rival_places = [(own - center) / distance for own, center, distance in zip(rivals, centers, distances, strict=True)]
-    places, rival_places = (scores - centers) / distances, np.concatenate(rival_places)
+    places = (scores - centers) / distances
+    rival_places = np.concatenate(
+        [(own - center) / distance for own, center, distance in zip(rivals, centers, distances, strict=True)]
+    )
     wrong = float(np.clip(2.0 * (places < np.median(rival_places)).mean(), MIN_WRONG, MAX_WRONG))
     lowest = max(float(np.quantile(places, wrong)), 0.5 * float(np.median(places) + np.median(rival_places)))
     fitting = right_probabilities(places, rival_places, (places >= lowest).astype(np.float64), wrong)
@@ -64,7 +66,7 @@ def right_probabilities(values: np.ndarray, rivals: np.ndarray, weights: np.ndar
     Parameters
     ----------
     values : float64 (n,)
-        Fit of the transcripts. Where it is not finite, the probability is 1 - `wrong`.
+        Fit of the transcripts. For values that are not finite the probability is 1 - `wrong`.
     rivals : float64 (m,)
         The same for wrong transcripts. Without finite ones, all probabilities are 1.
     weights : float64 (n,)
