@@ -53,8 +53,9 @@ def align(
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
 
-    `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`). `out/suspects.tsv` lists the
-    corpus, speakers and utterances whose transcripts probably do not match the audio; the log has a summary.
+    `out/scores.tsv` has the score (`asr.alignment.transcript_scores`) and trust (`asr.alignment.trust`) of every
+    transcript. `out/suspects.tsv` lists the corpus, speakers and utterances whose transcripts probably do not match the
+    audio, and the least trusted utterances; the log has a summary.
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """

@@ -36,7 +36,7 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     """Stage `name`: score the transcripts that `mixtures` aligned, and log a summary.
 
     The run's directory gets `suspects.tsv`: anomalies of the corpus, speakers, utterances and mixture training.
-    `scores.tsv` in the stage's directory has the score of every utterance.
+    `scores.tsv` in the stage's directory has the score and trust of every utterance.
     """
 
     def build(directory: Path) -> None:
@@ -55,8 +55,8 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
     beaten = float("nan") if written["beaten"] is None else written["beaten"]
     suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(dataset.static)))
-    listed = tuple(Suspect(*fields) for fields in written["listed"])
-    check = TranscriptCheck(written["scores"], beaten, suspects, written["trust"], listed)
+    listed = tuple(Suspect(*fields) for fields in written.get("listed", ()))
+    check = TranscriptCheck(written["scores"], beaten, suspects, written.get("trust", {}), listed)
     path = context.run.directory / SUSPECTS
     write_suspects(path, (*suspects, *listed), dataset.transcripts)
     tell(check, path)
