@@ -139,7 +139,7 @@ def _counts(check: TranscriptCheck, condition: str, wrong: Transcripts) -> dict[
     if condition == "reversed":
         return {"reversed: corpus suspected": (sum(one.kind == "corpus" for one in check.suspects), 1)}
     every = {name for names in wrong.values() for name in names}
-    counts = {f"{condition}: right suspected": (len(suspects - every), len(check.scores) - len(every))}
+    counts = {f"{condition}: right suspected": (len(suspects - every), len(set(check.scores) - every))}
     ordered = sorted(check.scores, key=lambda name: (check.trust[name], check.scores[name]))
     for kind, names in wrong.items():
         worst = ordered[: round(LEAST_TRUSTED[condition] * len(ordered))]
