@@ -8,7 +8,6 @@ added or removed at random, which gives the margins of wrong transcripts on the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -19,8 +18,7 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
 
 MAX_WORDS = 200  # longer transcripts have no margins, because there is a phone loop for every word
-MIN_PHONES = 2  # of a missing word
-BEAMS = (200.0, float("inf"))
+BEAMS = (400.0, float("inf"))  # narrower ones lose the best path through a wrong transcript
 
 Edit = Literal["none", "leave-out", "insert"]
 
@@ -97,12 +95,11 @@ def edited_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology, edi
             builder.jump(before, after)
     elif edit == "insert":
         for before, after in zip(*layers, strict=True):
-            nodes = [builder.node() for _ in range(MIN_PHONES + 1)]
-            builder.jump(before, nodes[0])
-            for begin, end in (*pairwise(nodes), (nodes[-1], nodes[-1])):
+            inside = builder.node()
+            for begin in (before, inside):
                 for phone in topology.phones:
-                    _add_phone(builder, begin, end, phone, topology)
-            _add_pause(builder, nodes[-1], after, pauses)
+                    _add_phone(builder, begin, inside, phone, topology)
+            _add_pause(builder, inside, after, pauses)
     builder.finish(layers[-1][-1])
     return builder.build(start)
 
