@@ -15,8 +15,12 @@ SCORES, SUSPECTS = "scores.tsv", "suspects.tsv"
 
 
 def write_scores(path: Path, check: TranscriptCheck) -> None:
-    """Write utterance and score, separated by a tab, after a header."""
-    _write(path, ("utterance", "score"), ((name, f"{score:.4f}") for name, score in sorted(check.scores.items())))
+    """Write utterance, score and trust (`-` if unknown), separated by tabs, after a header."""
+    rows = (
+        (name, f"{score:.4f}", f"{check.trust[name]:.4f}" if name in check.trust else "-")
+        for name, score in sorted(check.scores.items())
+    )
+    _write(path, ("utterance", "score", "trust"), rows)
 
 
 def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping[str, Sequence[str]]) -> None:
@@ -30,7 +34,7 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
             printable(suspect.name),
             "-" if suspect.score != suspect.score else f"{suspect.score:.4f}",
             printable(suspect.reason),
-            printable(" ".join(transcripts[suspect.name])) if suspect.kind == "utterance" else "",
+            printable(" ".join(transcripts[suspect.name])) if suspect.kind in ("utterance", "listed") else "",
         )
         for suspect in suspects
     )
@@ -52,7 +56,7 @@ def tell(check: TranscriptCheck, path: Path) -> None:
         )
         return
     if not check.suspects:
-        log.info("%s; no suspects", check)
+        log.info("%s; no suspects; %s lists the %d least trusted", check, path, len(check.listed))
         return
     kinds = Counter(suspect.kind for suspect in check.suspects)
     checked = _counted(len(check.scores), "utterance")

@@ -1,42 +1,26 @@
 """Detection of transcripts that probably do not match their audio, for a corpus, speakers and utterances.
 
-Scores (`asr.alignment.transcript_scores`) are compared in two ways. First with each other: an utterance far below its
-speaker's usual score stands out. The unit is a robust spread, the median absolute deviation, or that of the worse half
-if it is larger, as for a model that fits its speech poorly. Second with the scores of other transcripts on the same
-frames. A wrong transcript scores about as well as they do. If the given transcripts of a whole corpus score no better,
-they do not match the audio. In a corpus with few different transcripts, such as single digits, the other transcripts
-include the correct one; one of them must then fit as well as usual.
+Scores (`asr.alignment.transcript_scores`) are compared with those of other transcripts on the same frames. A wrong
+transcript scores about as well as they do. If the given transcripts of a whole corpus score no better, they do not
+match the audio. Utterances are judged by their trust (`asr.alignment.trust`).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from asr.alignment.transcript_scores import TranscriptScore, draw_rivals
+from asr.alignment.trust import Trust, trust_of
 
-Scorer = Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, TranscriptScore]]
-"""Scores utterances (keys) and the transcripts of others (values) on their frames."""
-
-FIRST_RIVALS, MORE_RIVALS = 4, 40  # per utterance; per candidate
-
-MIN_BEATEN = 80.0  # per cent; correct transcripts beat 91 to 100 % of the others, reversed ones 57 to 67 %
+FIRST_RIVALS = 4  # per utterance
+MIN_BEATEN = 75.0  # per cent; correct transcripts beat 91 to 100 % of the others, reversed ones 46 to 67 %
 MIN_UTTERANCES = 8  # minimum for judging a corpus
-OUTLIER = -3.5  # robust standard deviations below which a transcript must be better than those of others ...
-STRANGE = -8.0  # ... and below which it is always reported
-CANDIDATE = -3.0
-NEAR_RIVALS = (
-    0.45  # position from the rivals' median (0) to the usual score (1) below which a transcript resembles the rivals
-)
-SAID_ELSEWHERE = 0.3  # maximum distance of the best rival below the usual score, relative to the rivals' median
-MIN_REPETITIONS = 3  # mean repetitions of a transcript for rivals to include the correct one
-WORSE, OF_NORMAL = 0.15, 1.036  # a quantile, and its distance from the mean of a normal distribution
-# limit on the worse half's spread relative to that of all, so that many wrong ones do not hide each other
-MAX_WIDER = 3.0
+SUSPICIOUS = 0.5  # trust below which a transcript is suspicious
+MIN_LISTED, LISTED = 5, 0.02  # number and fraction of the least trusted utterances, which are listed in any case
 SPEAKER_FEWEST, SPEAKER_NEAR_RIVALS = 4, 0.4
 SPEAKER_OUTLIER, MIN_SPEAKERS = -6.0, 6
-PRIOR = 10.0  # weight, in utterances, of the corpus's median in a speaker's
 MIN_SPREAD = 0.04  # of scores, relative to the distance from the rivals; recorded speech has 0.04 to 0.4
 
 _NOTHING = 1e-9
@@ -44,9 +28,9 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class Suspect:
-    """A corpus, speaker, utterance or training stage with an unusual score."""
+    """A corpus, speaker, utterance or training stage with an unusual score, or one of the least trusted utterances."""
 
-    kind: Literal["corpus", "speaker", "utterance", "stage"]
+    kind: Literal["corpus", "speaker", "utterance", "stage", "listed"]  # "listed": little trusted, but not suspicious
     name: str
     score: float  # natural log per frame of speech, the median for several utterances; nan for a stage
     reason: str  # a sentence
@@ -59,7 +43,9 @@ class TranscriptCheck:
     # log likelihood ratio of transcript and phone loop per frame of speech, at most 0; without failed utterances
     scores: Mapping[str, float]
     beaten: float  # per cent of other utterances' transcripts that fit worse; nan without others
-    suspects: tuple[Suspect, ...]  # corpus, speakers, then utterances; the lowest score of each first
+    suspects: tuple[Suspect, ...]  # corpus, speakers, then utterances; the lowest score or trust of each first
+    trust: Mapping[str, float] = field(default_factory=dict)  # probability that the transcript is right
+    listed: tuple[Suspect, ...] = ()  # the least trusted of the other utterances
 
     @property
     def median(self) -> float:
@@ -78,68 +64,55 @@ def first_rivals(transcripts: Mapping[str, tuple[str, ...]], seed: int = 0) -> d
     return draw_rivals(transcripts, FIRST_RIVALS, seed=seed)
 
 
-def check_transcripts(
-    first: Mapping[str, TranscriptScore],
-    scorer: Scorer,
-    transcripts: Mapping[str, tuple[str, ...]],
-    speakers: Mapping[str, str],
-    frames: Mapping[str, int],
-    *,
-    seed: int = 0,
-) -> TranscriptCheck:
+def check_transcripts(found: Mapping[str, TranscriptScore], speakers: Mapping[str, str]) -> TranscriptCheck:
     """Find the suspicious transcripts of a corpus.
 
     Parameters
     ----------
-    first : mapping of utterance id to TranscriptScore
+    found : mapping of utterance id to TranscriptScore
         Scores with `first_rivals`, preferably by models trained without the utterances, because others may have learned
         the errors. Utterances that cannot be aligned are left out.
-    scorer : callable
-        Scores the candidates with more rivals.
-    transcripts, speakers, frames : mappings of utterance id
-        Words, speaker, and number of frames.
+    speakers : mapping of utterance id
+        Speaker of each utterance.
     """
-    found = dict(first)
     scores = {name: one.score for name, one in found.items()}
     of_others = [one.rivals for one in found.values()]
     n_rivals = sum(map(len, of_others))
     beaten = 100.0 * sum(one.beaten for one in found.values()) / n_rivals if n_rivals else float("nan")
+    parts = trust_of(found)
+    trust = {name: part.value for name, part in parts.items()}
     if len(scores) < MIN_UTTERANCES or not n_rivals:
-        return TranscriptCheck(scores, beaten, ())
+        return TranscriptCheck(scores, beaten, (), trust)
     if beaten < MIN_BEATEN:
         reason = (
             f"its transcripts fit better than only {beaten:.0f} % of the transcripts of other utterances. Check "
             "that the lines of `text` have the right utterance ids, and that the pronunciations are those of "
             "this language"
         )
-        return TranscriptCheck(
-            scores, beaten, (Suspect("corpus", "all", float(np.median(list(scores.values()))), reason),)
-        )
-    usual = _usual_scores(scores, speakers)
+        corpus = Suspect("corpus", "all", float(np.median(list(scores.values()))), reason)
+        return TranscriptCheck(scores, beaten, (corpus,), trust)
     distance = max(0.0, float(np.median(list(scores.values())) - np.median(np.concatenate(of_others))))
-    deviations = _deviations(scores, usual, frames, MIN_SPREAD * distance)
-    candidates = [name for name, deviation in deviations.items() if deviation < CANDIDATE]
-    repeated = len(set(transcripts.values())) * MIN_REPETITIONS <= len(transcripts)
-    found.update(scorer(draw_rivals(transcripts, MORE_RIVALS, names=candidates, seed=seed)) if candidates else {})
-    return TranscriptCheck(
-        scores,
-        beaten,
-        (
-            *_speakers(found, speakers, scores, MIN_SPREAD * distance),
-            *_utterances(found, candidates, usual, deviations, repeated=repeated),
-        ),
-    )
+    ordered = sorted(parts, key=lambda name: (trust[name], scores[name], name))
+    n_suspicious = sum(value < SUSPICIOUS for value in trust.values())
+    n_listed = max(MIN_LISTED, round(LISTED * len(ordered)))
+    speaker_suspects = _speakers(found, speakers, scores, MIN_SPREAD * distance)
+    suspects = [Suspect("utterance", name, scores[name], _reason(parts[name])) for name in ordered[:n_suspicious]]
+    listed = [
+        Suspect("listed", name, scores[name], f"among the {n_listed} least trusted (trust {trust[name]:.2f})")
+        for name in ordered[n_suspicious:n_listed]
+    ]
+    return TranscriptCheck(scores, beaten, (*speaker_suspects, *suspects), trust, tuple(listed))
 
 
-def _usual_scores(scores: Mapping[str, float], speakers: Mapping[str, str]) -> dict[str, float]:
-    """Return the expected score of every utterance: its speaker's median, interpolated with the corpus's."""
-    overall = float(np.median(list(scores.values())))
-    return {
-        name: (len(own) * float(np.median(own)) + PRIOR * overall) / (len(own) + PRIOR)
-        for of_speaker in _by_speaker(scores, speakers).values()
-        for own in [[scores[name] for name in of_speaker]]
-        for name in of_speaker
-    }
+def _reason(trust: Trust) -> str:
+    lowest = min(trust)
+    if lowest == trust.transcript:
+        reason = "fits hardly better than transcripts of other utterances"
+    elif lowest == trust.no_word_added:
+        reason = "fits better without one of its words"
+    else:
+        reason = "fits better with other phones between two words, so a word may be missing"
+    return f"{reason} (trust {trust.value:.2f})"
 
 
 def _by_speaker(names: Mapping[str, object], speakers: Mapping[str, str]) -> dict[str, list[str]]:
@@ -149,31 +122,10 @@ def _by_speaker(names: Mapping[str, object], speakers: Mapping[str, str]) -> dic
     return groups
 
 
-def _deviations(
-    scores: Mapping[str, float], usual: Mapping[str, float], frames: Mapping[str, int], least: float
-) -> dict[str, float]:
-    """Return robust standard deviations from the usual scores, scaled by the square root of the length.
-
-    The spread is that of all scores, or of the worse ones if larger, and at least `least`.
-    """
-    lengths = np.sqrt([frames[name] for name in scores])
-    differences = np.array([scores[name] - usual[name] for name in scores]) * lengths
-    of_all, of_worse = 1.4826 * float(np.median(np.abs(differences))), -float(np.quantile(differences, WORSE))
-    of_all = max(of_all, least * float(np.median(lengths)), _NOTHING)
-    spread = max(of_all, min(of_worse / OF_NORMAL, MAX_WIDER * of_all))
-    return dict(zip(scores, (differences / spread).tolist(), strict=True))
-
-
 def _place(one: TranscriptScore, usual: float) -> float:
     """Return the position from the rivals' median (0) to the usual score (1); 1 unless the median is lower."""
     rivals = float(np.median(one.rivals)) if len(one.rivals) else usual
     return (one.score - rivals) / (usual - rivals) if rivals < usual else 1.0
-
-
-def _said_elsewhere(one: TranscriptScore, usual: float) -> bool:
-    """Return whether a rival fits about as well as usual."""
-    rivals = one.rivals
-    return len(rivals) > 0 and usual - float(rivals.max()) < SAID_ELSEWHERE * (usual - float(np.median(rivals)))
 
 
 def _speakers(
@@ -202,29 +154,4 @@ def _speakers(
         else:
             continue
         suspects.append(Suspect("speaker", speaker, medians[speaker], reason))
-    return suspects
-
-
-def _utterances(
-    found: Mapping[str, TranscriptScore],
-    candidates: list[str],
-    usual: Mapping[str, float],
-    deviations: Mapping[str, float],
-    *,
-    repeated: bool,
-) -> list[Suspect]:
-    suspects = []
-    for name in sorted(candidates, key=lambda name: (deviations[name], name)):
-        one, deviation = found[name], deviations[name]
-        like_rivals = _place(one, usual[name]) < NEAR_RIVALS and (not repeated or _said_elsewhere(one, usual[name]))
-        if deviation < OUTLIER and like_rivals:
-            reason = f"fits hardly better than {len(one.rivals)} transcripts of other utterances"
-        elif deviation < STRANGE:
-            reason = (
-                "fits much worse than usual, but better than transcripts of other utterances, so a part of it "
-                "may be wrong"
-            )
-        else:
-            continue
-        suspects.append(Suspect("utterance", name, one.score, f"{reason} ({deviation:.1f} standard deviations)"))
     return suspects

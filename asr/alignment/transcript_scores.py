@@ -8,16 +8,18 @@ frames, give the scores of wrong transcripts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.word_edits import EditMargins, edit_margins
 from asr.decode.path_segments import frame_states
 from asr.decode.token_passing import best_path
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon
 from asr.util.errors import Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -32,6 +34,7 @@ class TranscriptScore:
     score: float  # log likelihood ratio of transcript and phone loop per frame of speech; at most 0
     # float64 (n,); the same for other transcripts on the same frames, without those that are too long
     rivals: np.ndarray
+    edits: EditMargins = field(default_factory=EditMargins)
 
     @property
     def beaten(self) -> int:
@@ -94,6 +97,8 @@ def score_transcripts(
     rivals: Mapping[str, tuple[str, ...]],
     topology: Topology,
     self_loops: np.ndarray,
+    transcripts: Mapping[str, tuple[str, ...]] | None = None,
+    lexicon: Lexicon | None = None,
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, TranscriptScore]:
@@ -101,14 +106,23 @@ def score_transcripts(
 
     `log_likelihood`: state scores of frames, float32 (n_frames, n_features) to (n_frames, n_states). `graphs`:
     transcript graphs of the utterances and of their rivals. `rivals`: utterances whose transcripts are compared; see
-    `draw_rivals`.
+    `draw_rivals`. `transcripts` and `lexicon` add the margins against edited transcripts.
     """
     items = (
-        (batch, [[graphs[name], *(graphs[rival] for rival in rivals.get(name, ()))] for name in batch.ids])
+        (
+            batch,
+            [
+                (
+                    [graphs[one] for one in (name, *rivals.get(name, ()))],
+                    [transcripts[one] for one in (name, *rivals.get(name, ()))] if transcripts is not None else [],
+                )
+                for name in batch.ids
+            ],
+        )
         for batch in table.batches()
     )
     workers = in_threads(workers)
-    shared = workers.share(log_likelihood), workers.share((topology, self_loops, phone_loop(topology)))
+    shared = workers.share(log_likelihood), workers.share((topology, self_loops, phone_loop(topology), lexicon))
     found = [result for batch in workers.map(_score_batch, items, *shared) for result in batch]
     return {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, TranscriptScore)}
 
@@ -136,23 +150,29 @@ def draw_rivals(
 
 
 def _score_batch(
-    item: tuple[FrameTable, list[list[StateGraph]]],
+    item: tuple[FrameTable, list[tuple[list[StateGraph], list[tuple[str, ...]]]]],
     log_likelihood: Callable[[np.ndarray], np.ndarray],
-    constants: tuple[Topology, np.ndarray, StateGraph],
+    constants: tuple[Topology, np.ndarray, StateGraph, Lexicon | None],
 ) -> list[TranscriptScore | Issue]:
-    batch, graphs = item
+    batch, of_utterances = item
     return [
-        attempt(_score, batch.utterance(number), of_utterance, log_likelihood, *constants)
-        for number, of_utterance in enumerate(graphs)
+        attempt(_score, batch.utterance(number), graphs, transcripts, log_likelihood, *constants)
+        for number, (graphs, transcripts) in enumerate(of_utterances)
     ]
 
 
 def _score(
     frames: np.ndarray,
     graphs: Sequence[StateGraph],
+    transcripts: Sequence[tuple[str, ...]],
     log_likelihood: Callable[[np.ndarray], np.ndarray],
     topology: Topology,
     self_loops: np.ndarray,
     loop: StateGraph,
+    lexicon: Lexicon | None,
 ) -> TranscriptScore | Issue:
-    return score_utterance(log_likelihood(frames), graphs, loop, topology, self_loops)
+    scores = log_likelihood(frames)
+    found = score_utterance(scores, graphs, loop, topology, self_loops)
+    if isinstance(found, Issue) or lexicon is None or not transcripts:
+        return found
+    return replace(found, edits=edit_margins(scores, transcripts, lexicon, topology, self_loops))

@@ -22,7 +22,8 @@ from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, writ
 from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
 from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
-from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
+from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_utterance
+from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
 from asr.corpus.data_directory import DataDirectory
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
@@ -70,9 +71,9 @@ def align(
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/RECORDING.TextGrid`.
 
-    `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`). `out/suspects.tsv` lists the
-    corpus, speakers and utterances whose transcripts probably do not match the audio; the log has a summary. Without
-    `check`, the two files are not written.
+    `out/scores.tsv` has the score (`asr.alignment.transcript_scores`) and trust (`asr.alignment.trust`) of every
+    transcript. `out/suspects.tsv` lists the corpus, speakers and utterances whose transcripts probably do not match the
+    audio, and the least trusted utterances; the log has a summary. Without `check`, the two files are not written.
 
     Words without a pronunciation align with the phone `spn` (`asr.recognition.unknown_words`), and
     `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
@@ -133,28 +134,10 @@ def align(
     if not check:
         return Outcome(len(aligned), problems)
 
-    def score(names_and_rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
-        needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
-        graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in sorted(needed)}
-        return score_transcripts(
-            model.hmm.log_likelihood,
-            table.subset(names_and_rivals),
-            graphs,
-            names_and_rivals,
-            topology,
-            model.hmm.self_loops,
-            workers=workers,
-        )
-
-    found = check_transcripts(
-        {name: times.fit for name, times in aligned.items() if times.fit is not None},
-        score,
-        {name: words[name] for name in aligned},
-        dict(zip(static.ids, static.speakers, strict=True)),
-        dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
-    )
+    speakers = dict(zip(static.ids, static.speakers, strict=True))
+    found = check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
     write_scores(out / SCORES, found)
-    write_suspects(out / SUSPECTS, found.suspects, words)
+    write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
     tell(found, out / SUSPECTS)
     return Outcome(len(aligned), problems)
 
@@ -308,6 +291,8 @@ def _align(
     fit = None if loop is None else score_utterance(scores, graphs, loop, topology, hmm.self_loops)
     if isinstance(fit, Issue):
         return fit
+    if fit is not None:
+        fit = replace(fit, edits=edit_margins(scores, transcripts, lexicon, topology, hmm.self_loops))
     words, states = word_segments(found.path, graphs[0], topology), frame_states(found.path, graphs[0], topology)
     below = scores[np.arange(len(scores)), states] - scores.max(axis=1)
     n_silence = len(topology.silence_states)

@@ -8,7 +8,6 @@ other folds; these do not fit exchanged transcripts.
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -41,16 +40,18 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     """Stage `name`: score the transcripts that `mixtures` aligned, and log a summary.
 
     The run's directory gets `suspects.tsv`: anomalies of the corpus, speakers, utterances and mixture training.
-    `scores.tsv` in the stage's directory has the score of every utterance.
+    `scores.tsv` in the stage's directory has the score and trust of every utterance.
     """
 
     def build(directory: Path) -> str:
-        check = cross_fitted_check(context, dataset, mixtures)
+        check = check_transcripts(cross_fitted_scores(context, dataset, mixtures), dataset.utterance_speaker)
         write_scores(directory / SCORES, check)
         values = {
             "scores": dict(check.scores),
             "beaten": None if np.isnan(check.beaten) else check.beaten,
+            "trust": dict(check.trust),
             "suspects": [(one.kind, one.name, one.score, one.reason) for one in check.suspects],
+            "listed": [(one.kind, one.name, one.score, one.reason) for one in check.listed],
         }
         (directory / "transcripts.json").write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
         return f"{count(len(check.scores), 'utterance')} checked, {count(len(check.suspects), 'suspect')}"
@@ -59,9 +60,10 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
     beaten = float("nan") if written["beaten"] is None else written["beaten"]
     suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(dataset.static)))
-    check = TranscriptCheck(written["scores"], beaten, suspects)
+    listed = tuple(Suspect(*fields) for fields in written.get("listed", ()))
+    check = TranscriptCheck(written["scores"], beaten, suspects, written.get("trust", {}), listed)
     path = context.run.directory / SUSPECTS
-    write_suspects(path, suspects, dataset.transcripts)
+    write_suspects(path, (*suspects, *listed), dataset.transcripts)
     _log_suspects(check, path)
     return check
 
@@ -83,8 +85,10 @@ def _log_suspects(check: TranscriptCheck, path: Path) -> None:
         log.warning("the alignment or the training of the mixtures looks unusual; see 'stage' in %s", path)
 
 
-def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:
-    """Score the transcripts by cross-validation."""
+def cross_fitted_scores(
+    context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms
+) -> dict[str, TranscriptScore]:
+    """Score the transcripts by cross-validation; utterances that cannot be aligned are left out."""
     model = mixtures.largest.load()
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
@@ -93,7 +97,7 @@ def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: Ali
     used = [name for name in table.ids if name not in mixtures.failed]
     n_folds = min(FOLDS_OF_FEW if len(used) < FEW_UTTERANCES else FOLDS, len(used))
     if n_folds < 2:
-        return TranscriptCheck({}, float("nan"), ())
+        return {}
     drawn = np.random.default_rng(context.config.seed).permutation(len(used)) % n_folds
     fold_of = dict(zip(used, drawn.tolist(), strict=True))
     models = []
@@ -108,31 +112,22 @@ def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: Ali
             )
             finished(fold + 1)
 
-    def score(rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
-        found: dict[str, TranscriptScore] = {}
-        for fold, gaussians in enumerate(models):
-            own = [name for name in rivals if fold_of[name] == fold]
-            if own:
-                found |= score_transcripts(
-                    gaussians.log_likelihood,
-                    table.subset(own),
-                    graphs,
-                    rivals,
-                    topology,
-                    self_loops,
-                    workers=context.workers,
-                )
-        return {name: found[name] for name in rivals if name in found}
-
     transcripts = {name: dataset.transcripts[name] for name in used}
-    return check_transcripts(
-        score(first_rivals(transcripts, context.config.seed)),
-        score,
-        transcripts,
-        dataset.utterance_speaker,
-        dict(zip(table.ids, np.diff(table.offsets).tolist(), strict=True)),
-        seed=context.config.seed,
-    )
+    rivals = first_rivals(transcripts, context.config.seed)
+    found: dict[str, TranscriptScore] = {}
+    for fold, gaussians in enumerate(models):
+        found |= score_transcripts(
+            gaussians.log_likelihood,
+            table.subset([name for name in used if fold_of[name] == fold]),
+            graphs,
+            rivals,
+            topology,
+            self_loops,
+            transcripts,
+            context.lexicon,
+            workers=context.workers,
+        )
+    return {name: found[name] for name in used if name in found}
 
 
 def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, context: TrainingContext) -> FrameTable:

@@ -42,12 +42,14 @@ def test_every_alignment_has_a_score_and_the_line_of_the_log_names_a_wrong_trans
     with caplog.at_level(logging.WARNING, logger="asr.alignment.score_files"):
         align(toy_model, copied(toy_corpus, tmp_path / "data", given), tmp_path / "out", root=root)
     header, *scores = rows(tmp_path / "out" / "scores.tsv")
-    assert header == ["utterance", "score"]
-    assert [name for name, _ in scores] == sorted(given)
-    assert all(float(score) <= 0 for _, score in scores)
-    assert {name for name, score in scores if float(score) < -1} == {first, second}
+    assert header == ["utterance", "score", "trust"]
+    assert [name for name, _, _ in scores] == sorted(given)
+    assert all(float(score) <= 0 for _, score, _ in scores)
+    assert {name for name, score, _ in scores if float(score) < -1} == {first, second}
+    assert {name for name, _, trust in scores if float(trust) < 0.5} == {first, second}
     suspects = rows(tmp_path / "out" / "suspects.tsv")[1:]
-    assert sorted((row[0], row[1], row[4]) for row in suspects) == [
+    assert [row[0] for row in suspects[2:]] == ["listed"] * 3
+    assert sorted((row[0], row[1], row[4]) for row in suspects[:2]) == [
         ("utterance", name, given[name]) for name in sorted([first, second])
     ]
     (record,) = caplog.records

@@ -37,6 +37,8 @@ def suspects(context: TrainingContext, dataset: Dataset, caplog) -> tuple[list[l
 def test_right_transcripts_are_no_suspects_and_the_stage_is_not_made_twice(recipe, caplog):
     context, dataset = recipe.context, recipe.dataset("train")
     assert suspects(context, dataset, caplog) == ([], [])
+    lines = (context.run.directory / SUSPECTS).read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("listed\t") for line in lines) == 5
     stage = context.run.directory / "stages" / "transcripts"
     assert len((stage / "scores.tsv").read_text().splitlines()) == 1 + len(dataset.static)
     before = (stage / "transcripts.json").stat().st_mtime_ns
