@@ -32,7 +32,6 @@ from asr.training.config import TrainingConfig
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import train_mixtures
 from asr.training.transcript_check import cross_fitted_scores
-from recipes.speechocean.__main__ import folded
 
 TELEPHONE = FeatureConfig(sample_rate=8000)
 CEPSTRA = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
@@ -81,7 +80,7 @@ def _check(name: str, draw: int, given: argparse.Namespace) -> dict[str, tuple[i
     config = TrainingConfig(features=FEATURES[name])
     gmm = config.gmm.model_copy(update={"mixtures": (1, 2, 4), "iterations": (6, 3, 3)})
     config = config.model_copy(update={"gmm": gmm})
-    lexicon = read_lexicon(source / "lexicon.txt")
+    lexicon = read_lexicon(source / "lexicon.txt", strip_stress=True if name == "speechocean" else None)
     arguments = Arguments(source, place / "run", jobs=given.jobs, rebuild_changed=True)
     recipe = open_recipe(
         name,
@@ -91,7 +90,7 @@ def _check(name: str, draw: int, given: argparse.Namespace) -> dict[str, tuple[i
         (),
         (),
         ("train",),
-        lexicon=folded(lexicon) if name == "speechocean" else lexicon,
+        lexicon=lexicon,
         corpora={"train": corpus},
     )
     counts: dict[str, tuple[int, int]] = {}
