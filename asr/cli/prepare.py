@@ -31,103 +31,119 @@ Format = Literal[
 ]
 
 
+FormatName = Annotated[
+    Format, typer.Argument(metavar="FORMAT", help="Format of the source (see above).", show_default=False)
+]
+Source = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="Folder of recordings, or the table.", show_default=False)
+]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="Data directory to write.", show_default=False)]
+AudioFolder = Annotated[
+    Path | None,
+    typer.Option("--audio", metavar="DIR", help="Folder of the audio files.  [default: SOURCE]", show_default=False),
+]
+Speakers = Annotated[
+    str | None,
+    typer.Option(
+        "--speakers",
+        metavar="RULE",
+        help="Where the speaker's name is: 'folder' (of the audio file), 'file' (a speaker per file), 'one' (a "
+        "single speaker), or a regular expression searched in the path of the audio file, whose first group is the "
+        "speaker.  [default: column, tier or participant of the format, else the folder if there are several, else "
+        "the file]",
+        show_default=False,
+    ),
+]
+TestSpeakers = Annotated[
+    str | None,
+    typer.Option(
+        "--test-speakers",
+        metavar="N|NAMES",
+        help="Number of speakers drawn for a test, or their names with commas: OUT/train and OUT/test are written.",
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="FIELD=NAME,...",
+        help="Columns of a table, such as file=path,text=sentence,speaker=client_id.  [default: usual names]",
+        show_default=False,
+    ),
+]
+Transcripts = Annotated[
+    Path | None,
+    typer.Option(
+        "--transcripts",
+        metavar="FILE",
+        help="Transcripts of htk (.mlf) and sphinx (.transcription).  [default: next to SOURCE]",
+        show_default=False,
+    ),
+]
+Tiers = Annotated[
+    str | None,
+    typer.Option(
+        "--tiers",
+        metavar="REGEX",
+        help="Tiers with transcripts.  [default: all tiers except those of phones]",
+        show_default=False,
+    ),
+]
+Lexicon = Annotated[
+    Path | None,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="Lexicon whose letter case the words take; words that it lacks are counted.",
+        show_default=False,
+    ),
+]
+Case = Annotated[
+    Literal["lower", "upper", "keep"] | None,
+    typer.Option(help="Letter case of the words.  [default: lower; for htk and sphinx, words stay as they are]"),
+]
+Language = Annotated[
+    str, typer.Option(metavar="CODE", help="Language, for spelled numbers and for the case of Turkish i.")
+]
+Hyphens = Annotated[
+    Literal["split", "keep", "join"], typer.Option(help="Whether hyphens divide words, stay, or are removed.")
+]
+Tags = Annotated[
+    Path | None,
+    typer.Option(
+        "--tags",
+        metavar="FILE",
+        help="Replacements, one per line: a tag or word, a tab, and words (or nothing). Other tags in [] or <> are "
+        "removed.",
+        show_default=False,
+    ),
+]
+SpellNumbers = Annotated[
+    bool, typer.Option("--spell-numbers", help="Spell digits in the language (needs the package num2words).")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Write nothing; print how the text changes: before, after, count.")
+]
+
+
 def prepare(
-    format_name: Annotated[
-        Format, typer.Argument(metavar="FORMAT", help="Format of the source (see above).", show_default=False)
-    ],
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="Folder of recordings, or the table.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Data directory to write.", show_default=False)],
-    audio: Annotated[
-        Path | None,
-        typer.Option(
-            "--audio", metavar="DIR", help="Folder of the audio files.  [default: SOURCE]", show_default=False
-        ),
-    ] = None,
-    speakers: Annotated[
-        str | None,
-        typer.Option(
-            "--speakers",
-            metavar="RULE",
-            help="Where the speaker's name is: 'folder' (of the audio file), 'file' (a speaker per file), 'one' (a "
-            "single speaker), or a regular expression searched in the path of the audio file, whose first group is the "
-            "speaker.  [default: column, tier or participant of the format, else the folder if there are several, else "
-            "the file]",
-            show_default=False,
-        ),
-    ] = None,
-    test_speakers: Annotated[
-        str | None,
-        typer.Option(
-            "--test-speakers",
-            metavar="N|NAMES",
-            help="Number of speakers drawn for a test, or their names with commas: OUT/train and OUT/test are written.",
-            show_default=False,
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns",
-            metavar="FIELD=NAME,...",
-            help="Columns of a table, such as file=path,text=sentence,speaker=client_id.  [default: usual names]",
-            show_default=False,
-        ),
-    ] = None,
-    transcripts: Annotated[
-        Path | None,
-        typer.Option(
-            "--transcripts",
-            metavar="FILE",
-            help="Transcripts of htk (.mlf) and sphinx (.transcription).  [default: next to SOURCE]",
-            show_default=False,
-        ),
-    ] = None,
-    tiers: Annotated[
-        str | None,
-        typer.Option(
-            "--tiers",
-            metavar="REGEX",
-            help="Tiers with transcripts.  [default: all tiers except those of phones]",
-            show_default=False,
-        ),
-    ] = None,
-    lexicon: Annotated[
-        Path | None,
-        typer.Option(
-            "--lexicon",
-            metavar="FILE",
-            help="Lexicon whose letter case the words take; words that it lacks are counted.",
-            show_default=False,
-        ),
-    ] = None,
-    case: Annotated[
-        Literal["lower", "upper", "keep"] | None,
-        typer.Option(help="Letter case of the words.  [default: lower; for htk and sphinx, words stay as they are]"),
-    ] = None,
-    language: Annotated[
-        str, typer.Option(metavar="CODE", help="Language, for spelled numbers and for the case of Turkish i.")
-    ] = "en",
-    hyphens: Annotated[
-        Literal["split", "keep", "join"], typer.Option(help="Whether hyphens divide words, stay, or are removed.")
-    ] = "split",
-    tags: Annotated[
-        Path | None,
-        typer.Option(
-            "--tags",
-            metavar="FILE",
-            help="Replacements, one per line: a tag or word, a tab, and words (or nothing). Other tags in [] or <> are "
-            "removed.",
-            show_default=False,
-        ),
-    ] = None,
-    spell_numbers: Annotated[
-        bool, typer.Option("--spell-numbers", help="Spell digits in the language (needs the package num2words).")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write nothing; print how the text changes: before, after, count.")
-    ] = False,
+    format_name: FormatName,
+    source: Source,
+    out: Out,
+    audio: AudioFolder = None,
+    speakers: Speakers = None,
+    test_speakers: TestSpeakers = None,
+    columns: Columns = None,
+    transcripts: Transcripts = None,
+    tiers: Tiers = None,
+    lexicon: Lexicon = None,
+    case: Case = None,
+    language: Language = "en",
+    hyphens: Hyphens = "split",
+    tags: Tags = None,
+    spell_numbers: SpellNumbers = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write a data directory from recordings with transcripts in another format.
 
