@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from asr.api.commands import combine as combine
     from asr.api.commands import describe as describe
     from asr.api.commands import extract_features as extract_features
-    from asr.api.commands import score as score
     from asr.api.commands import train as train
     from asr.api.commands import tune as tune
     from asr.api.commands import validate as validate
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from asr.api.results import Phone as Phone
     from asr.api.results import Result as Result
     from asr.api.results import Word as Word
+    from asr.api.scoring import score as score
     from asr.util.errors import AsrError as AsrError
     from asr.util.errors import AudioWarning as AudioWarning
 
@@ -38,13 +38,13 @@ _NAMES = {
         "combine",
         "describe",
         "extract_features",
-        "score",
         "train",
         "tune",
         "validate",
     ],
     "asr.api.preparation": ["prepare"],
     "asr.api.recognizer": ["Recognizer"],
+    "asr.api.scoring": ["score"],
     "asr.api.results": ["Alignment", "Phone", "Result", "Word"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -15,7 +15,9 @@ from asr.acoustic.model_file import describe_model, load_model
 from asr.alignment.boundary_comparison import read_hand_labels
 from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
-from asr.api.recognizer import Recognizer, RecognizerOptions
+from asr.api.described_model import RecognizerOptions
+from asr.api.recognizer import Recognizer
+from asr.api.transcripts import Transcripts, given_transcripts
 from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
 from asr.commands.combine import combine as combine_results
@@ -25,15 +27,11 @@ from asr.recognition.grammars import GrammarChoice
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
 from asr.runs.workers import open_workers
-from asr.scoring.files import read_transcripts, read_utt2spk
-from asr.scoring.letter_case import without_case
-from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig
 from asr.training.input_checks import check_inputs
 from asr.training.pipeline import train as train_models
-from asr.util.errors import ConfigError, CorpusError, printable
+from asr.util.errors import ConfigError, printable
 from asr.util.files import atomic_write
-from asr.util.unicode_text import nfc
 from asr.validation import Report
 
 log = logging.getLogger(__name__)
@@ -41,8 +39,6 @@ log = logging.getLogger(__name__)
 StrPath: TypeAlias = str | os.PathLike[str]
 Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
 """Training settings: an object, the path of a TOML file, tables as in such a file, or None for the defaults."""
-Transcripts: TypeAlias = StrPath | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
-"""Transcripts: the path of a file, words or text by utterance, or a list with one text per utterance."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +300,7 @@ def combine(
         Path(output),
         weights=weights,
         null=null,
-        text=None if text is None else _transcripts(text),
+        text=None if text is None else given_transcripts(text),
     )
 
 
@@ -384,62 +380,6 @@ def extract_features(
 
 
 @checked
-def score(
-    reference: Transcripts,
-    hypothesis: Transcripts,
-    *,
-    speakers: StrPath | Mapping[str, str] | None = None,
-    ignore_case: bool = False,
-) -> ScoreReport:
-    """Count word errors, like the command `asr score`.
-
-    Raises CorpusError if a file cannot be read, two lists differ in length, or the two have no common utterance.
-
-    Parameters
-    ----------
-    reference, hypothesis : path, mapping or list
-        Two files (Kaldi text, NIST trn or HTK MLF), words by utterance, or texts in the same order.
-    speakers : path or mapping
-        Speaker of each utterance, or the path of a `utt2spk`.
-    ignore_case : bool
-        Whether to ignore letter case.
-
-    Returns
-    -------
-    ScoreReport
-        With `wer` and `ser` in %, `errors`, `substitutions`, `deletions`, `insertions`, `words`, and the alignment of
-        every utterance. See `asr.scoring.bootstrap.wer_interval` for its confidence interval.
-
-    Examples
-    --------
-    >>> import asr
-    >>> report = asr.score(["ONE TWO"], ["ONE NO TWO"])
-    >>> report.insertions, report.wer
-    (1, 50.0)
-    """
-    references, hypotheses = _transcripts(reference), _transcripts(hypothesis)
-    if _is_list(reference) and _is_list(hypothesis) and len(references) != len(hypotheses):
-        raise CorpusError(
-            f"{len(references)} references and {len(hypotheses)} hypotheses. Expected one hypothesis for each reference"
-        )
-    if references.keys().isdisjoint(hypotheses):
-        said, found = _named(reference, "the reference"), _named(hypothesis, "the hypothesis")
-        ours, theirs = (printable(repr(next(iter(one)))) if one else "none" for one in (hypotheses, references))
-        raise CorpusError(
-            f"{found} and {said} have no utterance in common; their first utterances are {ours} and {theirs}. "
-            "Expected the same utterance ids in both"
-        )
-    if ignore_case:
-        references, hypotheses = without_case(references), without_case(hypotheses)
-    of_utterance: Mapping[str, str] | None = None
-    if isinstance(speakers, Mapping):
-        of_utterance = {nfc(name): speaker for name, speaker in speakers.items()}
-    elif speakers is not None:
-        of_utterance = read_utt2spk(Path(speakers))
-    return score_utterances(references, hypotheses, speakers=of_utterance)
-
-
-@checked
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
     """Describe a model, like the command `asr info`.
 
@@ -498,26 +438,9 @@ def _align_with_own_model(
     for path in (work_dir / "stages" / "transcripts" / SCORES, work_dir / SUSPECTS):
         with atomic_write(output / path.name) as temporary:
             temporary.write_bytes(path.read_bytes())
+    log.info("%s", printable(f"{output / SUSPECTS} lists the transcripts to check first"))
     return outcome
 
 
 def _settings(config: Settings) -> TrainingConfig | Path | Mapping[str, Any] | None:
     return config if config is None or isinstance(config, TrainingConfig | Mapping) else Path(config)
-
-
-def _is_list(transcripts: Transcripts) -> bool:
-    return not isinstance(transcripts, str | os.PathLike | Mapping)
-
-
-def _transcripts(given: Transcripts) -> dict[str, tuple[str, ...]]:
-    if isinstance(given, str | os.PathLike):
-        return read_transcripts(Path(given))
-    by_utterance = given if isinstance(given, Mapping) else {str(number): text for number, text in enumerate(given)}
-    return {
-        nfc(name): tuple(map(nfc, said.split() if isinstance(said, str) else said))
-        for name, said in by_utterance.items()
-    }
-
-
-def _named(given: Transcripts, otherwise: str) -> str:
-    return str(given) if isinstance(given, str | os.PathLike) else otherwise

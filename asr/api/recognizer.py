@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal, Self, Unpack
+from typing import Literal, Self, Unpack
 
-from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
+from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.search_settings import SearchOptions
 from asr.api.arguments import checked_methods, optional_path
-from asr.api.locked import Locked
+from asr.api.described_model import DescribedModel, RecognizerOptions
 from asr.api.results import Alignment, Result
 from asr.api.sound import Audio
 from asr.api.summary import summary
@@ -31,7 +31,6 @@ from asr.commands.decode import decode as decode_files
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
-from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.lexicon.graphemes import with_spelled_words
@@ -51,18 +50,8 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 _SERIAL = SerialWorkers()
 
 
-class RecognizerOptions(SearchOptions, total=False):
-    """Keywords of a recognizer."""
-
-    grammar: GrammarChoice
-    allow_oov_phones: bool
-    upsample: bool
-    confidence: bool
-    ratios: bool
-
-
 @checked_methods
-class Recognizer(Locked):
+class Recognizer(DescribedModel):
     """A model with a grammar and search settings.
 
     Create one with `Recognizer.load`. Several threads may use it at the same time. `add_word` affects later calls. The
@@ -151,53 +140,6 @@ class Recognizer(Locked):
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
         return recognizer
-
-    @property
-    def model(self) -> SpeechModel:
-        """Model with the current lexicon and search settings."""
-        return self._model
-
-    def info(self) -> dict[str, Any]:
-        """Return a description of the model and its training data, as in `asr info`."""
-        return describe_model(self._model)
-
-    def tree(self, form: Literal["text", "dot"] = "text") -> Iterator[str]:
-        """Return the lines of the context-dependency trees as text or for Graphviz.
-
-        Raises ConfigError for a model without context-dependent states.
-
-        Parameters
-        ----------
-        form : {"text", "dot"}
-            Text, or a graph for Graphviz.
-        """
-        topology = self._model.hmm.topology
-        if topology.tying is None:
-            raise ConfigError(
-                "The model has no decision trees, because its states do not depend on neighboring phones. Use a "
-                "model trained with context = 3"
-            )
-        return (tree_lines if form == "text" else tree_graph)(topology)
-
-    @property
-    def search(self) -> SearchSettings:
-        """Scales, penalties and beams of the search."""
-        return self._model.search
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """All words with a pronunciation, sorted; the grammar may use fewer."""
-        return self._model.lexicon.words
-
-    @property
-    def phones(self) -> tuple[str, ...]:
-        """Phones that can be used in pronunciations."""
-        return self._model.hmm.topology.phones
-
-    @property
-    def sample_rate(self) -> int:
-        """Sampling rate of the model in Hz; audio with a higher rate is converted."""
-        return self._model.front_end.config.sample_rate
 
     @property
     def graph(self) -> StateGraph:
@@ -556,11 +498,3 @@ class Recognizer(Locked):
         if self._recognizable is None:
             self._recognizable = recognizable(self._model, allow_oov_phones=self._allow_untrained)
         return spelled_lexicon(self._model, self._recognizable, self._choice)
-
-    def _of_audio(self) -> SpeechModel:
-        if self._model.source == "archive":
-            raise ConfigError(
-                "The model was trained on feature archives (feats.scp) and cannot recognize audio. Use asr "
-                "decode with a data directory with feats.scp, or a model trained on audio"
-            )
-        return self._model

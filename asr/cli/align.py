@@ -105,4 +105,6 @@ def align(
         cluster=cluster,
     )
     typer.echo(out / "words.ctm")
+    if textgrid:
+        typer.echo(out / "textgrid")
     report_failures(summary, out)

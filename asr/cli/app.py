@@ -12,16 +12,19 @@ from asr.util.error_messages import drop_unwritten_output, sentence_of, standard
 from asr.util.supervisor import RESUME, supervise
 
 HELP = """\
-Train a hybrid speech recognizer on your own corpus, and recognize with it.
+Train a speech recognizer on your own recordings, recognize speech, and align recordings with transcripts.
 
 A corpus is a Kaldi data directory: `wav.scp` lists the audio files, `text` the transcripts, and `utt2spk` the
-speakers. A lexicon lists the pronunciations of each word. Training writes one model file from these two.
+speakers. `asr prepare` makes it from other formats. A lexicon lists the pronunciations of each word; `graphemes` stands
+for a lexicon made from the letters.
 
 \b
+  asr prepare table table.csv data --test-speakers 2
   asr validate --data data/train --lexicon lexicon.txt
   asr train  --data data/train --lexicon lexicon.txt --work-dir runs/mine
   asr decode --model runs/mine/model.safetensors --out runs/mine/test --data data/test
   asr score  data/test/text runs/mine/test/hyp.txt
+  asr align  --data data/train --lexicon graphemes --out aligned --textgrid
 
 Help for a command: asr train --help.
 """

@@ -2,7 +2,7 @@
 
 import logging
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -120,6 +120,8 @@ def align(
     of = {utterance.id: utterance for utterance in corpus.utterances}
     rows = [AlignedUtterance(of[name], one.words, one.phones, seconds[name]) for name, one in aligned.items()]
     if textgrid:
+        for path in sorted((out / "textgrid").rglob("*.TextGrid")):
+            path.unlink()  # an earlier alignment
         write_textgrids(out / "textgrid", rows)
     if hand_labels is not None:
         comparison = compare_boundaries(hand_labels, rows)
@@ -130,7 +132,8 @@ def align(
         line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
         log.warning("%s", printable(line))
     shift = model.front_end.config.shift_ms / 1000.0
-    _tell_of_times({name: _known(times, unknown) for name, times in aligned.items()}, table, seconds, topology, shift)
+    known = {name: _known(times, unknown) for name, times in aligned.items()}
+    _tell_of_times(known, table, rows, topology, shift)
     if not check:
         return Outcome(len(aligned), problems)
 
@@ -237,7 +240,7 @@ class _Times:
 def _tell_of_times(
     aligned: Mapping[str, _Times],
     table: FrameTable,
-    seconds: Mapping[str, FrameTimes],
+    rows: Sequence[AlignedUtterance],
     topology: Topology,
     frame_shift: float,
 ) -> None:
@@ -250,23 +253,26 @@ def _tell_of_times(
     if len(aligned) < MIN_UTTERANCES:  # too few to model pauses; the model's statistics are used
         silent = 100.0 * sum(times.n_silent for times in aligned.values()) / max(1, int((states >= 0).sum()))
         check = replace(check, pauses=max(check.pauses, silent))
-    log.info("%s", printable(f"{check}{_worst_word(aligned, seconds)}"))
+    log.info("%s", printable(f"{check}{_worst_word(aligned, rows)}"))
     for complaint in check.complaints():
         log.warning("%s", printable(complaint))
 
 
-def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]) -> str:
+def _worst_word(aligned: Mapping[str, _Times], rows: Sequence[AlignedUtterance]) -> str:
     """Describe the worst-fitting word and its place, as the end of a sentence; empty without words."""
     words = [
-        (fit, name, word)
-        for name, times in aligned.items()
-        for fit, word in zip(times.word_fits, times.words, strict=True)
+        (fit, row, word)
+        for row in rows
+        for fit, word in zip(aligned[row.utterance.id].word_fits, aligned[row.utterance.id].words, strict=True)
     ]
     if not words:
         return ""
-    fit, name, word = min(words, key=lambda one: one[0])
-    when = f"at {seconds[name].border(word.start):.2f} s of {name}"
-    return f"; worst word: {word.label} {when}, {-fit:.1f} per frame below the best states"
+    fit, row, word = min(words, key=lambda one: one[0])
+    (start, _, _) = row.intervals([word])[0]
+    audio = row.utterance.audio
+    place = row.utterance.id if audio is None else f"{audio.name} (utterance {row.utterance.id})"
+    worse = f"log-likelihood {-fit:.1f} per frame below the best states"
+    return f"; worst word: {word.label} at {start:.2f} s of {place}, {worse}"
 
 
 def _align_batch(

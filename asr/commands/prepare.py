@@ -70,6 +70,7 @@ class Prepared:
     seconds: float = 0.0
     changes: Counter[tuple[str, str]] = field(default_factory=Counter)
     missing_words: Counter[str] = field(default_factory=Counter)
+    speakers_from: str = ""
 
     @property
     def n_found(self) -> int:
@@ -135,6 +136,8 @@ def summary(result: Prepared, out: Path) -> Iterator[str]:
         f"{len(result.utterances):,} of {result.n_found:,} entries used: "
         f"{result.seconds / 60:.1f} minutes, {count(n_speakers, 'speaker')}"
     )
+    if result.speakers_from:
+        yield f"  speakers: {result.speakers_from}; use --speakers, or a column speaker=NAME, if that is wrong"
     by_code: dict[str, list[LeftOut]] = {}
     for one in result.left_out:
         by_code.setdefault(one.code, []).append(one)
@@ -202,9 +205,13 @@ def _check_times(entry: SourceUtterance) -> None:
 SpeakerRule = Callable[[SourceUtterance, Path, bool], str | None]
 
 
+def _usual_speaker(one: SourceUtterance, root: Path, folders: bool) -> str | None:
+    return one.speaker or (one.audio.parent.name if folders else one.audio.stem)
+
+
 def _speaker_rule(speakers: str | None) -> SpeakerRule:
     if speakers is None:
-        return lambda one, root, folders: one.speaker or (one.audio.parent.name if folders else one.audio.stem)
+        return _usual_speaker
     if speakers == "folder":
         return lambda one, root, folders: one.audio.parent.name
     if speakers == "file":
@@ -229,6 +236,8 @@ def _with_speakers(
 ) -> list[tuple[SourceUtterance, tuple[str, ...], str]]:
     root = source if is_dir(source) else source.parent
     folders = len({one.audio.parent for one, _ in usable}) > 1
+    if rule is _usual_speaker and any(one.speaker is None for one, _ in usable):
+        result.speakers_from = "the folder of each file" if folders else "each file is its own speaker"
     named = []
     for one, words in usable:
         speaker = _key(rule(one, root, folders) or "")

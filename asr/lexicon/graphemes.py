@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from unicodedata import category, normalize
+from unicodedata import category, combining, normalize
 
 from asr.lexicon.lexicon import MAX_PRONUNCIATION_LENGTH, Lexicon, Pronunciation
 from asr.util.errors import LexiconError
@@ -26,6 +26,7 @@ _JOINERS = "\u200c\u200d"
 _APOSTROPHES = "'`\u00b4\u2018\u2019\uff07"
 _HYPHENS = "Pd"
 _CIRCLE = "\N{DOTTED CIRCLE}"
+_VIRAMA = 9  # canonical combining class
 
 
 def is_graphemes(lexicon: str | os.PathLike[str] | None) -> bool:
@@ -105,8 +106,10 @@ def with_spelled_words(lexicon: Lexicon, words: Iterable[str], phones: Collectio
 
 
 def _divided(letter: str) -> Pronunciation:
-    """Return the base character and the marks of a letter; the phone of a mark has a dotted circle as its base."""
+    """Return the base character and the marks of a letter; the phone of a mark has a dotted circle as its base.
+
+    A virama (the sign that a consonant of an Indic script has no vowel) has no sound and is no phone.
+    """
     base, *marks = list(normalize("NFD", letter))
-    if base == _CIRCLE:
-        return tuple(_CIRCLE + mark for mark in marks)
-    return (base, *(_CIRCLE + mark for mark in marks))
+    of_marks = tuple(_CIRCLE + mark for mark in marks if combining(mark) != _VIRAMA)
+    return of_marks if base == _CIRCLE and of_marks else (base, *of_marks)

@@ -98,7 +98,7 @@ def test_rows_of_a_table_are_counted_and_bad_ones_named(tmp_path):
 
 def test_missing_column_names_the_line_and_the_option(tmp_path):
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(CorpusError, match=r"table\.csv:1.*--columns file=NAME"):
+    with pytest.raises(CorpusError, match=r"table\.csv:1.*--columns file=NAME,text=NAME,speaker=NAME"):
         run("table", tmp_path / "table.csv", tmp_path / "data")
 
 

@@ -68,11 +68,13 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
         found = next((names.index(name) for name in wanted if name in names), None)
         if found is not None:
             columns[field] = found
-        elif field in given or field in ("file", "text"):
-            raise CorpusError(
-                f"{source}:1: no column for the field '{field}' among {', '.join(header)}. "
-                f"Use --columns {field}=NAME (columns=)."
-            )
+    missing = [field for field in FIELDS if field not in columns and (field in given or field in ("file", "text"))]
+    if missing:
+        use = ",".join(f"{field}=NAME" for field in dict.fromkeys((*missing, "speaker")))
+        raise CorpusError(
+            f"{source}:1: no column for {' and '.join(missing)} among {', '.join(header)}. "
+            f"Use --columns {use} (columns=)."
+        )
     return columns
 
 
