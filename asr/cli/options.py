@@ -2,6 +2,7 @@
 
 import os
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -140,8 +141,11 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
 
 def require_lexicon(path: Path | None) -> None:
     """Raise LexiconError unless `path` is None, "graphemes" (see `asr.lexicon.graphemes`) or a file."""
-    if path != Path("graphemes"):
-        require_file(path, "--lexicon", LexiconError)
+    if path == Path("graphemes"):
+        return
+    if path is not None and not exists(path) and get_close_matches(path.name, ["graphemes"], cutoff=0.8):
+        raise LexiconError(f"--lexicon: '{path}' does not exist. Did you mean graphemes?")
+    require_file(path, "--lexicon", LexiconError)
 
 
 def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:

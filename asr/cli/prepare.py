@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from asr.cli.options import require_directory, require_file
-from asr.util.errors import ConfigError, CorpusError, LexiconError
+from asr.cli.options import require_directory, require_file, require_lexicon
+from asr.util.errors import ConfigError, CorpusError
 from discriminants.util.paths import exists
 
 Format = Literal[
@@ -172,7 +172,7 @@ def prepare(
       asr prepare textgrid interviews data/all --tiers 'text|ORT'
     """
     require_directory(audio, "--audio")
-    require_file(lexicon, "--lexicon", LexiconError)
+    require_lexicon(lexicon)
     require_file(tags, "--tags")
     require_file(transcripts, "--transcripts")
     if not exists(source):

@@ -15,6 +15,7 @@ from asr.corpus.formats.source import Found, LeftOut, ReadOptions, SourceUtteran
 from asr.corpus.identifiers import MAX_NAME_LENGTH, fault_in_name
 from asr.corpus.writing import write_data_directory
 from asr.lexicon import read_lexicon
+from asr.lexicon.graphemes import is_graphemes
 from asr.runs.progress import Progress
 from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, printable
@@ -106,7 +107,7 @@ def prepare(
         If an option is malformed, or the package num2words is missing.
     """
     rule = _speaker_rule(speakers)
-    vocabulary = None if lexicon is None else set(read_lexicon(lexicon).words)
+    vocabulary = None if lexicon is None or is_graphemes(lexicon) else set(read_lexicon(lexicon).words)
     if vocabulary and all(word == word.upper() for word in vocabulary):
         normalizer.case = "upper"
     found = list(_followed(_reader(format_name, source)(source, options), None, "reading"))

@@ -24,7 +24,7 @@ from asr.runs.checked_file import read_sealed, write_sealed
 from asr.runs.input_checksums import are_described, changed_files, describe_files
 from asr.runs.log import write_log
 from asr.runs.stage_checksums import check_digests, write_digests
-from asr.util.counted_text import count, duration
+from asr.util.counted_text import count, duration, some
 from asr.util.errors import RunError
 from asr.util.files import atomic_directory
 from discriminants.util.paths import exists, is_dir
@@ -82,9 +82,9 @@ class Run:
         configuration : JSON values by name, may be nested
         inputs : checksum by input name
         files : files of the inputs, by role; used to report changed files
-        rebuild_changed : whether to remove the stages that depend on a changed seed, configuration or input depends :
-        whether a stage depends on "seed", a dotted name of the configuration, or an input; dependencies must be
-            inherited by later stages
+        rebuild_changed : whether to remove the stages that depend on a changed seed, configuration or input
+        depends : whether a stage depends on "seed", a dotted name of the configuration, or an input; later stages must
+            inherit dependencies
 
         Raises
         ------
@@ -234,9 +234,9 @@ class Run:
         kept = [stage for stage in done if stage not in lost]
         if differences and not rebuild_changed:
             raise RunError(
-                f"{path}: the directory has another run ({'; '.join(differences)}). Use the original inputs, another "
-                "directory, or --rebuild-changed (rebuild_changed=True), which deletes the dependent stages "
-                f"({', '.join(lost) or 'none'})"
+                f"{path}: the directory was made with other inputs ({'; '.join(differences)}). Use the original inputs, "
+                "another directory, or --rebuild-changed (rebuild_changed=True), which deletes the dependent stages "
+                f"({some(lost) or 'none'})"
             )
         if kept or not differences:
             for change in _differences(existing, record, ("versions",)):

@@ -33,7 +33,7 @@ def collect_lists(
 def check_order(given: ListFile, *, optional: bool = False) -> Iterator[Issue]:
     """Report an empty list, and the first key out of byte order, which Kaldi requires."""
     if not given.n_lines:
-        message = "has no lines. Expected 'KEY VALUE' for each key"
+        message = "the list is empty. Expected a line 'KEY VALUE' for each key"
         yield (warning if optional else stopping)("empty-list", given.path, None, message)
     keys = [(key.encode(), key, entry.line) for key, entry in given.entries.items()]
     late = [number for number in range(1, len(keys)) if keys[number] < keys[number - 1]]
