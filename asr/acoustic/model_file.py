@@ -164,7 +164,7 @@ def _not_a_beginning(path: Path) -> str:
     text = " ".join(start.decode("utf-8", "replace").rstrip("\N{REPLACEMENT CHARACTER}").split())
     readable = text.isprintable() and text and "\N{REPLACEMENT CHARACTER}" not in text
     found = f"it begins with the text {text!r}" if readable else "it has no header"
-    return f"{path} is damaged or not a model file: {found}. Copy it again. {MODEL_NEEDED}"
+    return f"{path} is damaged or not a model file: {found}. {MODEL_NEEDED}"
 
 
 def _misfit(path: Path, error: Exception) -> ModelFormatError:

@@ -138,7 +138,7 @@ def summary(result: Prepared, out: Path) -> Iterator[str]:
         f"{result.seconds / 60:.1f} minutes, {count(n_speakers, 'speaker')}"
     )
     if result.speakers_from:
-        yield f"  speakers: {result.speakers_from}; use --speakers, or a column speaker=NAME, if that is wrong"
+        yield f"  speakers: {result.speakers_from}. Use --speakers (speakers=) or a column speaker=NAME for others"
     by_code: dict[str, list[LeftOut]] = {}
     for one in result.left_out:
         by_code.setdefault(one.code, []).append(one)

@@ -234,7 +234,7 @@ class Run:
         kept = [stage for stage in done if stage not in lost]
         if differences and not rebuild_changed:
             raise RunError(
-                f"{path}: the directory was made with other inputs ({'; '.join(differences)}). Use the original inputs, "
+                f"{path}: made with other inputs ({'; '.join(differences)}). Use the original inputs, "
                 "another directory, or --rebuild-changed (rebuild_changed=True), which deletes the dependent stages "
                 f"({some(lost) or 'none'})"
             )

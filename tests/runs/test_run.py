@@ -134,7 +134,7 @@ def test_a_changed_input_is_told_by_the_file_that_changed(tmp_path):
             open_run(tmp_path / "run", inputs={"train": digest}, files=files)
         assert digest not in str(caught.value)
         assert "--rebuild-changed" in str(caught.value)
-        return str(caught.value).partition("another run (")[2]
+        return str(caught.value).partition("other inputs (")[2]
 
     assert texts("qrs").startswith(f"{files['text']} has changed (2 lines, as before))")
     files["lexicon"].write_text("a\n")
@@ -330,7 +330,7 @@ def test_record_with_inputs_of_another_form_is_refused(tmp_path, inputs, files):
     Run.open(tmp_path / "run", **given).close()
     record = read_sealed(tmp_path / "run" / "run.json", "a record", "")
     write_sealed(tmp_path / "run" / "run.json", record | {"inputs": inputs, "files": files})
-    with pytest.raises(RunError, match="another run"):
+    with pytest.raises(RunError, match="other inputs"):
         Run.open(tmp_path / "run", **given)
 
 

@@ -45,7 +45,7 @@ LISTS: dict[str, Spoil] = {
     ),
     "error missing-list train/utt2spk: UTTERANCE SPEAKER": lambda c: (c.folder / "train/utt2spk").unlink(),
     "error missing-list train/text: UTTERANCE WORD": lambda c: (c.folder / "train/text").unlink(),
-    "warning empty-list train/spk2gender: no lines": lambda c: c.write("train/spk2gender", []),
+    "warning empty-list train/spk2gender: the list is empty": lambda c: c.write("train/spk2gender", []),
     "error bad-gender train/spk2gender:1: 'male'": lambda c: c.set_line("train/spk2gender", 1, "train0 male"),
     "warning unknown-speaker train/spk2gender:4: 'train9'": lambda c: c.append("train/spk2gender", "train9 m"),
     "error bad-name train/wav.scp:3: slash": lambda c: [
