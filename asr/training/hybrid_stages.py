@@ -1,6 +1,7 @@
 """Stages that train hybrids, or further mixtures, on the alignment by Gaussian mixtures."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -107,8 +108,7 @@ def train_hybrid_system(
         )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
-        loss = f", loss {curves[-1][-1]:.3f}" if curves and curves[-1] else ""
-        return f"{settings.classifier} on {int((states >= 0).sum()):,} frames{loss}"
+        return _fit_line(settings, states, curves)
 
     directory = context.stage(name, build)
     curves = json.loads((directory / "training.json").read_text())
@@ -120,6 +120,12 @@ def train_hybrid_system(
     if not settings.n_sequence_epochs:
         return of_frames
     return train_on_sequences(context, f"{name}-sequences", dataset, mixtures, of_frames, settings)
+
+
+def _fit_line(settings: HybridSettings, states: np.ndarray, curves: Sequence[Sequence[float]]) -> str:
+    """Return classifier, number of frames and last loss, for the log."""
+    loss = f", loss {curves[-1][-1]:.3f}" if curves and curves[-1] else ""
+    return f"{settings.classifier} on {int((states >= 0).sum()):,} frames{loss}"
 
 
 def _pause_sounds(table: FrameTable, dataset: Dataset, states: np.ndarray, topology: Topology) -> PauseSounds | None:
