@@ -12,6 +12,7 @@ from asr.grammar.openfst_magic import is_openfst
 from asr.grammar.sentences import parse_sentences, sentence_list
 from asr.grammar.slf import is_slf, parse_slf, slf_grammar
 from asr.grammar.word_pair import parse_word_pair, word_pair
+from asr.util.counted_text import some
 from asr.util.errors import GrammarError
 from asr.util.text_lines import read_text_lines
 
@@ -77,6 +78,9 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
             "list the sentences, one per line"
         )
     found = "it is empty" if first is None else f"line {first + 1} is {lines[first]!r}"
+    if first is not None and vocabulary is not None:
+        unknown = [word for word in lines[first].split() if word not in {*vocabulary, FILLER_WORD}]
+        found += f", and the lexicon has no pronunciation for {some(unknown)}"
     raise GrammarError(
         f"{path} is not a grammar: {found}. Expected an ARPA model (line '\\data\\'), a word-pair file (lines "
         "'>WORD'), a word network ('VERSION=1.0'), an HParse grammar ('$name =' or '(' first), or sentences with "

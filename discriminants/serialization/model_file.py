@@ -134,7 +134,7 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
             about = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        _refuse(path, str(error))
+        _refuse(path, f"the file is incomplete, or not in the safetensors format ({error})")
     if set(about) != {_KEY}:
         _refuse(
             path,

@@ -69,6 +69,11 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
         if found is not None:
             columns[field] = found
     missing = [field for field in FIELDS if field not in columns and (field in given or field in ("file", "text"))]
+    if len(header) == 1:
+        raise CorpusError(
+            f"{source}:1: one column, '{header[0][:80]}'. Expected columns for file and text, with commas, semicolons, "
+            "tabs or | between them."
+        )
     if missing:
         use = ",".join(f"{field}=NAME" for field in dict.fromkeys((*missing, "speaker")))
         raise CorpusError(
