@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from asr.acoustic.composite import CompositeAcousticModel, Stream, beside, flattened
+from asr.acoustic.composite import CompositeAcousticModel, Stream, flattened, two_stream_model
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_metadata import HybridParts, ModelMetadata, StreamParts
@@ -107,7 +107,7 @@ def acoustic_from_arrays(
         return hybrid
     assert metadata.hybrid is not None  # checked by _hybrid_from
     mixtures = mixtures_from(arrays, n_states, n_behind)
-    return beside(hybrid, mixtures, n_behind, n_features, metadata.hybrid.mixture_weight)
+    return two_stream_model(hybrid, mixtures, n_behind, n_features, metadata.hybrid.mixture_weight)
 
 
 def topology_from(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> Topology:

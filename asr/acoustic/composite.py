@@ -129,7 +129,7 @@ def flattened(composite: CompositeAcousticModel) -> list[Stream]:
     return streams
 
 
-def beside(
+def two_stream_model(
     hybrid: HybridAcousticModel, second: AcousticModel, n_second: int, n_features: int, weight: float
 ) -> CompositeAcousticModel:
     """Combine a hybrid over the first columns with a model over the last `n_second` columns, which has this weight."""

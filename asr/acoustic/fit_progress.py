@@ -32,7 +32,7 @@ _PACKAGES = ("sklearn", "discriminants")
 
 
 @contextmanager
-def signs_of_life(
+def log_fit_progress(
     classifier: Any, n_frames: int, *, patience: float = PATIENCE
 ) -> Iterator[Callable[[int, int], None]]:
     """Log at regular intervals, from a thread, that a fit is running, and log its duration at the end.
@@ -60,11 +60,11 @@ def signs_of_life(
             return ""
         return f", {done} of at most {most} passes, loss {float(curve[-1]):.3f}"
 
-    def tell() -> None:
+    def log_state() -> None:
         while not finished.wait(patience):
             log.debug("%s: running for %s%s", what, duration(time.monotonic() - started), state())
 
-    thread = threading.Thread(target=tell, name="signs of life", daemon=True)
+    thread = threading.Thread(target=log_state, name="fit progress", daemon=True)
     thread.start()
     try:
         yield count
@@ -74,7 +74,7 @@ def signs_of_life(
     log.debug("%s: finished in %s%s", what, duration(time.monotonic() - started), state())
 
 
-def frames_it_bears(classifier: Any) -> int:
+def max_frames_for(classifier: Any) -> int:
     """Return the maximum number of frames for a classifier and its parts; 0 for any."""
     parts = [classifier, *classifier.get_params(deep=True).values()]
     limits = [

@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import AfterValidator, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
-from asr.acoustic.composite import beside
-from asr.acoustic.fit_progress import draw_frames, frames_it_bears, signs_of_life
+from asr.acoustic.composite import two_stream_model
+from asr.acoustic.fit_progress import draw_frames, log_fit_progress, max_frames_for
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.state_mixtures import MIN_FRAMES, VARIANCE_PRIOR, mixtures_of_states
@@ -231,7 +231,7 @@ def train_hybrid(
         in_round = _in_round(progress, round_number, settings.realignments + 1)
         chosen = _chosen_frames(classifier, states, settings, seed)
         try:
-            with signs_of_life(classifier, int((chosen >= 0).sum())) as count:
+            with log_fit_progress(classifier, int((chosen >= 0).sum())) as count:
                 model.fit(
                     table.frames[:, : table.n_features - n_unspliced],
                     chosen,
@@ -322,12 +322,12 @@ def _with_mixtures(
         workers=workers,
     ).for_states(topology.phone_state)
     log.debug("trained %s per state in %.1f s", count(settings.mixtures, "Gaussian"), time.monotonic() - started)
-    return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
+    return two_stream_model(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 
 
 def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings, seed: int) -> np.ndarray:
     """Set the states of frames beyond the classifier's limit to -1; int32 (n_frames,)."""
-    most = frames_it_bears(classifier) if settings.max_frames == "auto" else settings.max_frames
+    most = max_frames_for(classifier) if settings.max_frames == "auto" else settings.max_frames
     n_frames = int((states >= 0).sum())
     if not 0 < most < n_frames:
         return states
@@ -339,12 +339,12 @@ def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings
 
 
 def _both(count: Callable[[int, int], None], progress: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
-    def tell(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         count(done, total)
         if progress is not None:
             progress(done, total)
 
-    return tell
+    return report
 
 
 def _in_round(

@@ -64,7 +64,7 @@ class SearchSettings(Settings):
     """Calibration of confidences; without it they are posteriors."""
     min_phone_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Utterances with a lower likelihood ratio of words to any string of phones are rejected; nats per frame of speech
-    (`SpeechRatio`). There is no limit by default; minus infinity also disables it."""
+    (`SpeechRatio`). Not limited by default; minus infinity also disables it."""
     min_silence_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Utterances with a lower likelihood ratio of words to silence are rejected, as for `min_phone_llr`."""
 
@@ -89,7 +89,7 @@ class SearchSettings(Settings):
             raise ConfigError("; ".join(issue.message for issue in faults(error))) from error
 
     @model_serializer(mode="wrap")
-    def _without_what_is_not_known(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _drop_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
         optional = ("confidence", "min_phone_llr", "min_silence_llr")
         return {name: value for name, value in fields.items() if value is not None or name not in optional}

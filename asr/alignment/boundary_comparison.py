@@ -14,10 +14,9 @@ import numpy as np
 
 from asr.alignment.ctm import read_ctm
 from asr.alignment.textgrid import AlignedUtterance, Interval, recording_names
-from asr.corpus.formats.textgrid import SILENCES, WORDS
+from asr.corpus.formats.textgrid import SILENCES, WORDS, open_textgrid
 from asr.util.errors import CorpusError
 from asr.util.files import atomic_write
-from asr.util.text_lines import read_bytes
 from discriminants.util.paths import exists, is_dir
 
 COMPARISON = "compare.tsv"
@@ -25,7 +24,6 @@ MAX_DISTANCE = 1.0
 """Seconds between the centers of matching words."""
 LIMITS = (10, 20, 50)
 """Milliseconds."""
-_MAX_FILE = 64 << 20
 _SUFFIX = ".textgrid"
 
 
@@ -94,14 +92,9 @@ def read_hand_labels(path: Path) -> HandLabels:
 
 def _read_words(path: Path) -> dict[str, list[Interval]]:
     """Return the words of a TextGrid by speaker; the name of the speaker is empty for a tier `words`."""
-    from praatio import textgrid
     from praatio.data_classes.interval_tier import IntervalTier
 
-    read_bytes(path, CorpusError, largest=_MAX_FILE)
-    try:
-        grid = textgrid.openTextgrid(str(path), includeEmptyIntervals=False, reportingMode="silence")
-    except Exception as error:  # praatio raises errors of many kinds for damaged files
-        raise CorpusError(f"{path}: not a TextGrid ({error}).") from error
+    grid = open_textgrid(path)
     found: dict[str, list[Interval]] = {}
     for name in grid.tierNames:
         tier = grid.getTier(name)

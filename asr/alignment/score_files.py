@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from asr.alignment.suspects import MIN_BEATEN, MIN_UTTERANCES, Suspect, TranscriptCheck
+from asr.util.counted_text import count
 from asr.util.errors import printable
 from asr.util.files import atomic_write
 
@@ -41,50 +42,24 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
     _write(path, ("kind", "name", "score", "reason", "transcript"), rows)
 
 
-def tell(check: TranscriptCheck, path: Path) -> None:
-    """Log the number of suspects, what to do, the file that lists them, and the first."""
-    if not check.suspects and len(check.scores) < MIN_UTTERANCES:
-        doubtful = check.beaten < MIN_BEATEN
-        doubt = ". Check that the transcripts match the audio" if doubtful else ""
-        few = f"{_counted(len(check.scores), 'utterance')}, at least {MIN_UTTERANCES} needed"
-        log.log(
-            logging.WARNING if doubtful else logging.INFO,
-            "%s; too few utterances to find suspects: %s%s",
-            check,
-            few,
-            doubt,
+def log_suspects(check: TranscriptCheck, path: Path, *, level: int = logging.INFO) -> None:
+    """Log the fit of all transcripts at the given level; warn in one line if some may not match the audio.
+
+    Another warning reports unusual training of the mixtures. `path` is the list of suspects.
+    """
+    log.log(level, "%s; %s suspects, listed with the least trusted in %s", check, len(check.suspects) or "no", path)
+    if not check.suspects and len(check.scores) < MIN_UTTERANCES and check.beaten < MIN_BEATEN:
+        log.warning(
+            "the transcripts may not match the audio; %s utterances are too few to find suspects", len(check.scores)
         )
-        return
-    if not check.suspects:
-        log.info("%s; no suspects; %s lists the %d least trusted", check, path, len(check.listed))
-        return
     kinds = Counter(suspect.kind for suspect in check.suspects)
-    checked = _counted(len(check.scores), "utterance")
-    whose = [f"all {checked}"] if kinds["corpus"] else []
-    whose += [_counted(kinds["speaker"], "speaker")] if kinds["speaker"] else []
-    whose += [f"{kinds['utterance']:,} of {checked}"] if kinds["utterance"] else []
-    sentences = []
-    if whose:
-        sentences.append(
-            f"the transcripts of {' and '.join(whose)} do not seem to match the audio. Listen to them, and "
-            "correct or remove wrong transcripts. Noise or long pauses can also be the cause"
-        )
+    parts = ["all transcripts"] if kinds["corpus"] else []
+    parts += [f"the transcripts of {count(kinds['speaker'], 'speaker')}"] if kinds["speaker"] else []
+    parts += [f"{kinds['utterance']:,} of {count(len(check.scores), 'transcript')}"] if kinds["utterance"] else []
+    if parts:
+        log.warning("%s may not match the audio; listed in %s", " and ".join(parts), path)
     if kinds["stage"]:
-        sentences.append(f"{_counted(kinds['stage'], 'remark')} about training")
-    first = check.suspects[0]
-    log.warning(
-        "%s. List: %s; the first: %s %s: %s. All transcripts: %s",
-        "; ".join(sentences),
-        path,
-        first.kind,
-        first.name,
-        first.reason,
-        check,
-    )
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+        log.warning("the alignment or the training of the mixtures looks unusual; see 'stage' in %s", path)
 
 
 def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from asr.alignment.transcript_scores import TranscriptScore
+from discriminants import PlattOutputModel
 
 EDITED = 0.05  # expected fraction of transcripts with a word added, and with a word missing
 MIN_WRONG, MAX_WRONG = 0.02, 0.95  # limits of the fraction of exchanged transcripts
 MIN_DISTANCE = 0.25  # of an utterance's rivals from the usual score, relative to the usual distance
 
-_NEWTON_STEPS, _RIDGE, _TINY = 30, 1e-6, 1e-9
+_TINY = 1e-9
 
 
 class Trust(NamedTuple):
@@ -79,28 +81,12 @@ def right_probabilities(values: np.ndarray, rivals: np.ndarray, weights: np.ndar
     if not known.any() or not len(rivals):
         return np.ones(len(values))
     counts, n_rivals = np.maximum(_TINY, weights[known]), len(rivals)
-    total = float(counts.sum())
-    targets = np.repeat([(total + 1.0) / (total + 2.0), 1.0 / (n_rivals + 2.0)], [len(counts), n_rivals])
-    slope, offset = _logistic(
-        np.concatenate([values[known], rivals]), targets, np.append(counts, np.full(n_rivals, total / n_rivals))
+    sigmoid = PlattOutputModel().fit(
+        np.concatenate([values[known], rivals])[:, None],
+        np.repeat([1, 0], [len(counts), n_rivals]),
+        np.append(counts * (n_rivals / counts.sum()), np.ones(n_rivals)),  # equal totals: the odds of equal classes
     )
-    log_odds = slope * values[known] + offset + np.log1p(-wrong) - np.log(wrong)
+    log_odds = sigmoid.slopes_[0] * values[known] + sigmoid.offsets_[0] + np.log1p(-wrong) - np.log(wrong)
     probabilities = np.full(len(values), 1.0 - wrong)
-    probabilities[known] = 1.0 / (1.0 + np.exp(-log_odds.clip(-500.0, 500.0)))
+    probabilities[known] = expit(log_odds)
     return probabilities
-
-
-def _logistic(values: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Return slope, at least 0, and offset of a weighted logistic regression by Newton's method."""
-    mean = np.average(values, weights=weights)
-    spread = np.sqrt(np.average(np.square(values - mean), weights=weights)) + _TINY
-    inputs = np.column_stack([(values - mean) / spread, np.ones(len(values))])
-    solution = np.zeros(2)
-    for _ in range(_NEWTON_STEPS):
-        odds = 1.0 / (1.0 + np.exp(-(inputs @ solution).clip(-30.0, 30.0)))
-        gradient = inputs.T @ (weights * (odds - targets)) + _RIDGE * solution
-        curvature = (inputs * (weights * odds * (1.0 - odds))[:, None]).T @ inputs + _RIDGE * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        solution -= step / max(1.0, float(np.abs(step).max()) / 2.0)
-    slope = max(0.0, float(solution[0]) / spread)
-    return slope, float(solution[1] - slope * mean) if slope > 0.0 else 0.0

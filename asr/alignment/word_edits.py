@@ -51,18 +51,20 @@ def edit_margins(
     if not words or len(words) > MAX_WORDS:
         return EditMargins()
 
-    def margin(words: Sequence[str], edit: Edit) -> float:
-        own, edited = (
-            _best_score(scores, edited_graph(words, lexicon, topology, each), topology, self_loops)
-            for each in ("none", edit)
-        )
-        return float(np.sign(own - edited) * np.sqrt(abs(own - edited))) if np.isfinite(own - edited) else float("nan")
+    def best(words: Sequence[str], edit: Edit) -> float:
+        return _best_score(scores, edited_graph(words, lexicon, topology, edit), topology, self_loops)
+
+    def margin(words: Sequence[str], edit: Edit, own: float | None = None) -> float:
+        ratio = (best(words, "none") if own is None else own) - best(words, edit)
+        return float(np.sign(ratio) * np.sqrt(abs(ratio))) if np.isfinite(ratio) else float("nan")
+
+    own = best(words, "none")
 
     random = np.random.default_rng([len(others), *" ".join(words).encode()])
     at, place = int(random.integers(len(words))), int(random.integers(len(words) + 1))
     return EditMargins(
-        margin(words, "leave-out"),
-        margin(words, "insert"),
+        margin(words, "leave-out", own),
+        margin(words, "insert", own),
         margin((*words[:place], others[random.integers(len(others))], *words[place:]), "leave-out")
         if others
         else float("nan"),

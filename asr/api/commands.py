@@ -416,7 +416,7 @@ def _align_with_own_model(
     if lexicon is None:
         raise ConfigError(
             "no model and no lexicon. Expected --model FILE (model=), or --lexicon FILE (lexicon=) to train a model on "
-            "the data. Use --lexicon graphemes if there is no pronunciation dictionary."
+            "the data. Use --lexicon graphemes without a pronunciation dictionary."
         )
     if compare is not None:
         read_hand_labels(Path(compare))  # reports errors before the training

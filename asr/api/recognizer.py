@@ -34,7 +34,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.lexicon.graphemes import with_spelled_words
-from asr.recognition.confidence import tell_what_they_promise
+from asr.recognition.confidence import log_calibration
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.lattice_outputs import LatticeOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
@@ -334,7 +334,7 @@ class Recognizer(DescribedModel):
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
         if lattice_options.confidence or lattice_options.mbr:
-            tell_what_they_promise(model.search.confidence, own_grammar=self._choice is None)
+            log_calibration(model.search.confidence, own_grammar=self._choice is None)
         return decode_files(
             model,
             graph,

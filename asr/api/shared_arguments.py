@@ -14,7 +14,7 @@ model : path or Recognizer
 data : path
     Kaldi data directory.
 lexicon : path
-    Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.
+    Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; "graphemes" for letters as phones.
 output : path
     Directory for the results.
 config : TrainingConfig, path or mapping, optional
@@ -36,7 +36,7 @@ root : path, optional
 strip_stress : bool, optional
     Whether to remove stress digits of the lexicon's phones. None removes them if these are the CMU dictionary's.
 textgrid : bool
-    Whether to write a Praat TextGrid for each utterance.
+    Whether to write a Praat TextGrid for each recording.
 upsample : bool
     Whether to convert audio with a lower rate than the model's instead of raising an error.
 tests : list of paths

@@ -117,7 +117,7 @@ def require_directory(path: Path | None, option: str, error: type[AsrError] = Co
 
 
 def require_corpus(path: Path | None, option: str) -> None:
-    """Raise CorpusError unless `path` is None or a directory with lists; name the `asr prepare` command if possible."""
+    """Raise CorpusError for a `path` that is not a directory with lists; name the `asr prepare` command if possible."""
     require_directory(path, option)
     if path is None or any(exists(path / name) for name in ("wav.scp", "feats.scp", "utt2spk", "text")):
         return
@@ -140,7 +140,7 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
 
 
 def require_lexicon(path: Path | None) -> None:
-    """Raise LexiconError unless `path` is None, "graphemes" (see `asr.lexicon.graphemes`) or a file."""
+    """Raise LexiconError for a `path` other than "graphemes" (see `asr.lexicon.graphemes`) or a file."""
     if path == Path("graphemes"):
         return
     if path is not None and not exists(path) and get_close_matches(path.name, ["graphemes"], cutoff=0.8):

@@ -17,10 +17,10 @@ def report_failures(outcome: Outcome, directory: Path, *, shown: int = _SHOWN) -
 
     `failed.tsv` in the directory lists all of them.
     """
-    tell_left_out(outcome.n_done, outcome.failures, f"; see {printable(str(directory / FAILED))}", shown=shown)
+    report_left_out(outcome.n_done, outcome.failures, f"; see {printable(str(directory / FAILED))}", shown=shown)
 
 
-def tell_left_out(n_done: int, problems: Sequence[Issue], where: str = "", *, shown: int = _SHOWN) -> None:
+def report_left_out(n_done: int, problems: Sequence[Issue], where: str = "", *, shown: int = _SHOWN) -> None:
     """Report utterances of a command without a list; `where` ends the first line."""
     failures = by_utterance(problems)
     if not failures:

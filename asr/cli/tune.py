@@ -100,7 +100,7 @@ def tune(
     require_address_space()
 
     import asr
-    from asr.cli.reporting import tell_left_out
+    from asr.cli.reporting import report_left_out
     from asr.util.counted_text import count
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
@@ -139,7 +139,7 @@ def tune(
     for remark in tuned.remarks:
         typer.echo(f"asr: {remark}", err=True)
     n_others = 0 if tuned.rejection is None else tuned.rejection.others
-    tell_left_out(tuned.n_utterances + n_others, tuned.failures)
+    report_left_out(tuned.n_utterances + n_others, tuned.failures)
 
 
 def _number(value: float | None) -> str:

@@ -18,7 +18,7 @@ from asr.alignment.boundary_comparison import compare as compare_boundaries
 from asr.alignment.ctm import ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
-from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
+from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, write_scores, write_suspects
 from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
 from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
@@ -133,7 +133,7 @@ def align(
         log.warning("%s", printable(line))
     shift = model.front_end.config.shift_ms / 1000.0
     known = {name: _known(times, unknown) for name, times in aligned.items()}
-    _tell_of_times(known, table, rows, topology, shift)
+    _log_times(known, table, rows, topology, shift)
     if not check:
         return Outcome(len(aligned), problems)
 
@@ -141,7 +141,7 @@ def align(
     found = check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
     write_scores(out / SCORES, found)
     write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
-    tell(found, out / SUSPECTS)
+    log_suspects(found, out / SUSPECTS)
     return Outcome(len(aligned), problems)
 
 
@@ -237,7 +237,7 @@ class _Times:
     n_silent: int
 
 
-def _tell_of_times(
+def _log_times(
     aligned: Mapping[str, _Times],
     table: FrameTable,
     rows: Sequence[AlignedUtterance],

@@ -80,7 +80,7 @@ def decode(
     needs_minutes = adapt or (model.speakers is not None and model.speakers.prior is None)
     rule = speakers or ("directory" if needs_minutes else "file")
     if data is None and speakers is None:
-        _tell_whose_files(model, rule, audio)
+        _log_speaker_rule(model, rule, audio)
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(model, data, root)
     with accounted(corpus.listed, corpus.problems, out):
         static, problems = static_frames(model, corpus, workers)
@@ -106,7 +106,7 @@ def decode(
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
         raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance}: {failures[0].message}")
-    _tell_without_words(recognition)
+    _log_empty_results(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf=mlf)
     if ratios:
@@ -116,7 +116,7 @@ def decode(
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
-def _tell_without_words(found: Recognition) -> None:
+def _log_empty_results(found: Recognition) -> None:
     """Log the number of utterances without words of the grammar: other speech or noise, and silence."""
     without = {name: bool(found.words[name]) for name, words in found.hypotheses.items() if not words}
     for is_other, what in ((True, "only other speech or noise"), (False, "no word")):
@@ -128,7 +128,7 @@ def _tell_without_words(found: Recognition) -> None:
             )  # fmt: skip
 
 
-def _tell_whose_files(model: SpeechModel, rule: str, audio: Sequence[Path]) -> None:
+def _log_speaker_rule(model: SpeechModel, rule: str, audio: Sequence[Path]) -> None:
     """Log the default grouping of files by speaker if it matters."""
     if rule == "directory":
         log.info("All files of a folder count as one speaker for adaptation. Change this with --speakers (speakers=)")

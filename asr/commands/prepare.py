@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from asr.corpus.audio import audio_seconds
+from asr.corpus.audio import LOWEST_RATE, MAX_OVERSHOOT, audio_seconds, read_header
 from asr.corpus.data_directory import Utterance
 from asr.corpus.formats.source import Found, LeftOut, ReadOptions, SourceUtterance
 from asr.corpus.identifiers import MAX_NAME_LENGTH, fault_in_name
@@ -21,7 +21,7 @@ from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, printable
 from asr.util.files import atomic_write
 from asr.util.text_normalization import TextError, TextNormalizer
-from discriminants.util.paths import is_dir
+from discriminants.util.paths import exists, is_dir
 
 TABLE = "prepared.tsv"
 """Every file, row or segment of the source: where it stands, and its utterance or the reason why it is left out."""
@@ -102,7 +102,7 @@ def prepare(
     Raises
     ------
     CorpusError
-        If the source cannot be read, or nothing of it can be used.
+        If the source cannot be read, nothing of it can be used, or `out` has lists that another program wrote.
     ConfigError
         If an option is malformed, or the package num2words is missing.
     """
@@ -147,6 +147,11 @@ def summary(result: Prepared, out: Path) -> Iterator[str]:
     if result.missing_words:
         words = (f"{word} ({number})" for word, number in result.missing_words.most_common())
         yield printable(f"  not in the lexicon: {count(len(result.missing_words), 'word')}: {some(words, _SHOWN)}")
+    speakers: dict[str, set[str]] = {}
+    for name, utterance in result.utterances.items():
+        speakers.setdefault(result.parts[name] or "", set()).add(utterance.speaker)
+    for part in sorted(filter(None, speakers)):
+        yield printable(f"  {part}: speakers {some(sorted(speakers[part]), _SHOWN)}")
     if result.directories:
         yield printable(f"written: {', '.join(map(str, result.directories))}; all entries: {out / TABLE}")
 
@@ -181,6 +186,7 @@ def _usable(
     found: Sequence[Found], normalizer: TextNormalizer, result: Prepared
 ) -> Iterator[tuple[SourceUtterance, tuple[str, ...]]]:
     """Yield the entries with words and readable audio; the others go to `result.left_out`."""
+    lengths: dict[Path, float] = {}
     for entry in _followed(found, len(found), "checking audio"):
         if isinstance(entry, LeftOut):
             result.left_out.append(entry)
@@ -189,18 +195,27 @@ def _usable(
             words = normalizer.words(entry.text)
             if not words:
                 raise TextError("no-words", "no word is left of the transcript")
-            _check_times(entry)
-            result.seconds += audio_seconds(entry.audio, start=entry.start, end=entry.end)
+            result.seconds += _seconds_of(entry, lengths)
         except (TextError, CorpusError) as error:
             result.left_out.append(LeftOut(entry.place, error.code, str(error).removesuffix(".")))
             continue
         yield entry, words
 
 
-def _check_times(entry: SourceUtterance) -> None:
+def _seconds_of(entry: SourceUtterance, lengths: dict[Path, float]) -> float:
+    """Return the seconds of an entry; `lengths` keeps those of divided recordings, so that each is opened once."""
+    if entry.start is None and entry.end is None:
+        return audio_seconds(entry.audio)
     start, end = entry.start or 0.0, math.inf if entry.end is None else entry.end
     if not (0 <= start < math.inf and start < end):
         raise CorpusError(f"from {start} to {end} s. Expected a start of at least 0 and a later end.", code="bad-time")
+    if entry.audio not in lengths:
+        header, _ = read_header(entry.audio, rate=LOWEST_RATE, end=0.01)  # the whole may be too long for an utterance
+        lengths[entry.audio] = header.n_samples / header.rate
+    length = lengths[entry.audio]
+    if start >= length or (entry.end is not None and end > length + MAX_OVERSHOOT):
+        raise CorpusError(f"from {start} to {end} s, but the recording has {length:.3f} s.", code="bad-segment")
+    return min(end, length) - start
 
 
 SpeakerRule = Callable[[SourceUtterance, Path, bool], str | None]
@@ -285,13 +300,15 @@ def _key(name: str) -> str:
 
 def _write(out: Path, result: Prepared, test_speakers: int | Sequence[str], seed: int) -> tuple[Path, ...]:
     """Write a data directory for each part; return their paths."""
-    parts = result.parts
     if test_speakers:
         chosen = _chosen_speakers(sorted({one.speaker for one in result.utterances.values()}), test_speakers, seed)
-        parts = {name: "test" if one.speaker in chosen else "train" for name, one in result.utterances.items()}
+        result.parts = {name: "test" if one.speaker in chosen else "train" for name, one in result.utterances.items()}
     by_part: dict[str, list[Utterance]] = {}
     for name, utterance in result.utterances.items():
-        by_part.setdefault(parts[name] or "", []).append(utterance)
+        by_part.setdefault(result.parts[name] or "", []).append(utterance)
+    foreign = [out / part for part in by_part if exists(out / part / "wav.scp") and not exists(out / TABLE)]
+    if foreign:
+        raise CorpusError(f"{foreign[0]}: has lists that asr prepare did not write. Use another folder.")
     for part, utterances in by_part.items():
         write_data_directory(out / part, utterances)
     return tuple(out / part for part in sorted(by_part))

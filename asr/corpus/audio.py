@@ -24,7 +24,7 @@ MAX_PEAK = 16.0
 """Multiple of full scale. Larger floating-point samples are integers that were converted without scaling."""
 _BLOCK = 1 << 20  # samples per read, so that a wrong length in a header costs no memory
 _LATEST = 1e9  # seconds: beyond the end of any recording
-_OVERSHOOT = 0.5  # maximum excess in seconds of a segment over the end of its recording, as in Kaldi
+MAX_OVERSHOOT = 0.5  # excess in seconds of a segment over the end of its recording, as in Kaldi
 _OUT_OF_MEMORY = 17  # libsndfile's SFE_MALLOC_FAILED
 _FLAC = b"fLaC"
 
@@ -189,7 +189,7 @@ def _sample_range(
             f"{total / rate:.3f} s.",
             code="bad-segment",
         )
-    if last > total + _OVERSHOOT * rate:
+    if last > total + MAX_OVERSHOOT * rate:
         raise CorpusError(
             f"{path}: the segment ends at {end} s, but the recording lasts {total / rate:.3f} s.", code="bad-segment"
         )

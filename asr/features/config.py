@@ -1,9 +1,9 @@
 """The settings of the feature front end."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from asr.features.mel import filter_without_bin
 from asr.util.config_base import Settings
@@ -17,8 +17,6 @@ class FeatureConfig(Settings):
 
     For features from an archive, the settings of cepstra and filters describe how they were computed.
     """
-
-    old_names: ClassVar[dict[str, str]] = {"normalise": "normalize"}
 
     sample_rate: int = Field(16000, ge=1000, le=384_000)
     """Sampling rate in Hz; audio of a higher rate is converted. `asr train` also takes "auto", that of the corpus."""
@@ -132,6 +130,13 @@ class FeatureConfig(Settings):
                     "band"
                 ),
             )
+
+    @field_validator("sample_rate", mode="before")
+    @classmethod
+    def _is_rate(cls, value: object) -> object:
+        if isinstance(value, str) and not value.isdecimal():
+            raise ValueError('must be a whole number of Hz, or "auto" for the rate of the corpus')
+        return value
 
     @property
     def window_samples(self) -> int:

@@ -73,7 +73,7 @@ def mbr_segments(lattice: Lattice, settings: ConfidenceSettings | None) -> list[
     return segments if settings is None else with_confidence(lattice, segments, settings)
 
 
-def tell_what_they_promise(settings: ConfidenceSettings | None, *, own_grammar: bool) -> None:
+def log_calibration(settings: ConfidenceSettings | None, *, own_grammar: bool) -> None:
     """Log when confidences may be too high."""
     if settings is None:
         log.info(

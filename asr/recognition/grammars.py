@@ -16,7 +16,7 @@ from asr.grammar.hparse import is_hparse
 from asr.grammar.sentences import read_sentences, sentence_list
 from asr.grammar.word_loop import MAX_STRING_LENGTH
 from asr.lexicon import Lexicon
-from asr.recognition.vocabulary import other_case, tell_left_out
+from asr.recognition.vocabulary import log_excluded_words, other_case
 from asr.util.counted_text import count, some
 from asr.util.errors import GrammarError, printable
 from asr.util.text_lines import read_text_lines
@@ -77,14 +77,14 @@ def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, add
     if isinstance(choice, Grammar):
         return choice
     if choice is None and model.arpa is not None and added:
-        tell_left_out(model, lexicon)
+        log_excluded_words(model, lexicon)
         own = parse_arpa(model.arpa.splitlines(), "the model's own grammar")
         return arpa_grammar(with_added_words(own, added), lexicon.words)
     if choice is None or isinstance(choice, str | os.PathLike):
         return chosen_grammar(model, lexicon, choice)
     assert not isinstance(choice, int)  # settled
     sentences = [tuple(sentence) for sentence in choice]
-    tell_left_out(model, lexicon, {word for sentence in sentences for word in sentence})
+    log_excluded_words(model, lexicon, {word for sentence in sentences for word in sentence})
     return _sentences(lexicon, sentences)
 
 
@@ -106,7 +106,7 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     """
     words = lexicon.words
     if wanted in (None, "loop", "one") or is_number(wanted):
-        tell_left_out(model, lexicon)
+        log_excluded_words(model, lexicon)
     if wanted is None:
         return (
             word_loop(words)
@@ -124,12 +124,12 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
         found = read_grammar(Path(wanted), vocabulary=words)
     except GrammarError as error:
         there = _words_of(Path(wanted))
-        tell_left_out(model, lexicon, there)
+        log_excluded_words(model, lexicon, there)
         # Errors of the grammar with this vocabulary do not name its file.
         named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
         hint = _spelling(there, model.lexicon, of_file=FILLER_WORD not in there)
         raise GrammarError(f"{named}; {hint}" if hint else named) from error
-    tell_left_out(model, lexicon, found.left_out)
+    log_excluded_words(model, lexicon, found.left_out)
     unknown = [word for word in found.left_out if word not in model.lexicon]  # the others have been logged
     if not without_filler(found.words):
         hint = _spelling(unknown, model.lexicon, of_file=FILLER_WORD not in found.words)

@@ -38,7 +38,7 @@ def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexic
     return Lexicon(kept, model.lexicon.source, graphemes=model.lexicon.graphemes)
 
 
-def tell_left_out(model: SpeechModel, lexicon: Lexicon, among: Collection[str] | None = None) -> None:
+def log_excluded_words(model: SpeechModel, lexicon: Lexicon, among: Collection[str] | None = None) -> None:
     """Log in one line which words of the model, or of a grammar (`among`), cannot be recognized, and why."""
     _, *left_out = _divided(model)
     untrained_words, marks = (

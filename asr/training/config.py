@@ -262,9 +262,6 @@ def load_config(
         _resolve_rates(values, corpus_rate, auto_by_default)
     except ConfigError as error:
         raise ConfigError(f"{named}{error}") from error
-    for name, table in values.items():
-        if isinstance(table, dict) and name in ("features", "hybrid_features"):
-            values[name] = FeatureConfig.with_new_names(table)
     config = _sound(values, found)
     if config is None or found:
         raise SettingsError(named, found, config)

@@ -7,7 +7,6 @@ other folds; these do not fit exchanged transcripts.
 
 import json
 import logging
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,8 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.alignment_check import AlignmentCheck
-from asr.alignment.score_files import SCORES, SUSPECTS, write_scores, write_suspects
-from asr.alignment.suspects import MIN_BEATEN, MIN_UTTERANCES, Suspect, TranscriptCheck, check_transcripts, first_rivals
+from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, write_scores, write_suspects
+from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -60,29 +59,12 @@ def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixture
     written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
     beaten = float("nan") if written["beaten"] is None else written["beaten"]
     suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(dataset.static)))
-    listed = tuple(Suspect(*fields) for fields in written.get("listed", ()))
-    check = TranscriptCheck(written["scores"], beaten, suspects, written.get("trust", {}), listed)
+    listed = tuple(Suspect(*fields) for fields in written["listed"])
+    check = TranscriptCheck(written["scores"], beaten, suspects, written["trust"], listed)
     path = context.run.directory / SUSPECTS
     write_suspects(path, (*suspects, *listed), dataset.transcripts)
-    _log_suspects(check, path)
+    log_suspects(check, path, level=logging.DEBUG)
     return check
-
-
-def _log_suspects(check: TranscriptCheck, path: Path) -> None:
-    """Warn in one line if transcripts may not match the audio, or if the training of the mixtures looks unusual."""
-    log.debug("%s", check)
-    if not check.suspects and len(check.scores) < MIN_UTTERANCES and check.beaten < MIN_BEATEN:
-        log.warning(
-            "the transcripts may not match the audio; %s utterances are too few to find suspects", len(check.scores)
-        )
-    kinds = Counter(suspect.kind for suspect in check.suspects)
-    parts = ["all transcripts"] if kinds["corpus"] else []
-    parts += [f"the transcripts of {count(kinds['speaker'], 'speaker')}"] if kinds["speaker"] else []
-    parts += [f"{kinds['utterance']:,} of {count(len(check.scores), 'transcript')}"] if kinds["utterance"] else []
-    if parts:
-        log.warning("%s may not match the audio; listed in %s", " and ".join(parts), path)
-    if kinds["stage"]:
-        log.warning("the alignment or the training of the mixtures looks unusual; see 'stage' in %s", path)
 
 
 def cross_fitted_scores(

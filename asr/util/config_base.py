@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from reprlib import Repr
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -31,23 +31,12 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
-    old_names: ClassVar[dict[str, str]] = {}
-    """Former names of settings in older files, and their current names."""
-
     @model_validator(mode="before")
     @classmethod
     def _as_written(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
-        both = [(old, new) for old, new in cls.old_names.items() if old in values and new in values]
-        refuse(cls, values, ((old, f"{old} is the old name of {new}. Use only one of them") for old, new in both))
-        return {name: _with_tuples(value) for name, value in cls.with_new_names(values).items()}
-
-    @classmethod
-    def with_new_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values under current names; if both names are present they are unchanged."""
-        new = {old: new for old, new in cls.old_names.items() if new not in values}
-        return {new.get(name, name): value for name, value in values.items()}
+        return {name: _with_tuples(value) for name, value in values.items()}
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """Yield conflicts between valid settings: the one to change first, and the reason."""

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from asr.acoustic.classifiers import make_classifier
-from asr.acoustic.fit_progress import draw_frames, frames_it_bears, signs_of_life
+from asr.acoustic.fit_progress import draw_frames, log_fit_progress, max_frames_for
 from asr.util.counted_text import duration
 from asr.util.errors import ConfigError
 from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
@@ -26,7 +26,7 @@ def lines_of(caplog, classifier, work) -> list[str]:
     caplog.clear()
     with (
         caplog.at_level(logging.DEBUG, logger="asr.acoustic.fit_progress"),
-        signs_of_life(classifier, 61506, patience=0.01) as count,
+        log_fit_progress(classifier, 61506, patience=0.01) as count,
     ):
         work(count)
     return [record.getMessage() for record in caplog.records]
@@ -69,16 +69,16 @@ def test_durations_are_said_in_two_units():
 
 
 def test_quadratic_methods_are_limited_wherever_they_stand():
-    assert frames_it_bears(SVC()) == 10_000
-    assert frames_it_bears(KNeighborsClassifier()) == 20_000
-    assert frames_it_bears(OneVsRestClassifier(SVC())) == 10_000
-    assert frames_it_bears(make_pipeline(StandardScaler(), SVC())) == 10_000
-    assert frames_it_bears(make_classifier("kfd", {})) == 5000
-    assert frames_it_bears(OneVsRestClassifier(make_classifier("ksod", {}))) == 2000
-    assert frames_it_bears(make_classifier("bayesian-lssvm", {})) == 2000
-    assert frames_it_bears(make_classifier("sparse-greedy-kfd", {})) == 0
-    assert frames_it_bears(make_classifier("fixed-size-lssvm", {})) == 0
-    assert frames_it_bears(LinearSVC()) == frames_it_bears(MLPClassifier()) == 0
+    assert max_frames_for(SVC()) == 10_000
+    assert max_frames_for(KNeighborsClassifier()) == 20_000
+    assert max_frames_for(OneVsRestClassifier(SVC())) == 10_000
+    assert max_frames_for(make_pipeline(StandardScaler(), SVC())) == 10_000
+    assert max_frames_for(make_classifier("kfd", {})) == 5000
+    assert max_frames_for(OneVsRestClassifier(make_classifier("ksod", {}))) == 2000
+    assert max_frames_for(make_classifier("bayesian-lssvm", {})) == 2000
+    assert max_frames_for(make_classifier("sparse-greedy-kfd", {})) == 0
+    assert max_frames_for(make_classifier("fixed-size-lssvm", {})) == 0
+    assert max_frames_for(LinearSVC()) == max_frames_for(MLPClassifier()) == 0
 
 
 def test_the_perceptron_has_defaults_that_end_under_both_of_its_names():

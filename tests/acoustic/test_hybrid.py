@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from asr.acoustic.composite import beside
+from asr.acoustic.composite import two_stream_model
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import LOWEST_LOG_POSTERIOR, HybridAcousticModel
 from asr.util.errors import ConfigError
@@ -153,7 +153,7 @@ def test_streams_are_weighted_and_multiplied(frames: np.ndarray, states: np.ndar
     )
     both = np.hstack([frames, generator.normal(size=(len(frames), 2)).astype(np.float32)])
     alone = HybridAcousticModel(GaussianNB(), N_STATES, prior_exponent=0.7).fit(frames, states)
-    model = beside(alone, mixtures, 2, 5, 0.25)
+    model = two_stream_model(alone, mixtures, 2, 5, 0.25)
     first = alone.log_posterior(frames).astype(float) - 0.7 * alone.log_priors
     expected = 0.75 * first + 0.25 * mixtures.log_likelihood(both[:, 3:])
     np.testing.assert_allclose(model.log_likelihood(both), expected, atol=1e-4)

@@ -9,7 +9,7 @@ import pytest
 
 from asr.acoustic import classifiers
 from asr.acoustic.classifiers import available_classifiers, make_classifier, registered_packages
-from asr.acoustic.fit_progress import frames_it_bears
+from asr.acoustic.fit_progress import max_frames_for
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.util.errors import ConfigError
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
@@ -76,7 +76,7 @@ def test_the_built_in_classifiers_are_known_by_name() -> None:
 
 
 def test_support_vectors_for_pairs_draw_their_own_frames() -> None:
-    assert frames_it_bears(make_classifier("svm-ovo", {"C": 2.0})) == 0
+    assert max_frames_for(make_classifier("svm-ovo", {"C": 2.0})) == 0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from asr.corpus.data_directory import read_data_directory
 from asr.corpus.formats.source import ReadOptions
 from asr.util.errors import ConfigError, CorpusError
 from asr.util.text_normalization import TextNormalizer
-from tests.source_formats import CORPORA, WORDS, WRITERS, eaf, recordings, textgrid, write_folder, write_sound
+from tests.source_formats import CORPORA, RATE, WORDS, WRITERS, eaf, recordings, textgrid, write_folder, write_sound
 
 
 def run(format_name: str, source: Path, out: Path, **options: object) -> Prepared:
@@ -202,3 +202,25 @@ def test_commands_name_the_prepare_command_for_such_a_folder(name, tmp_path, cap
         main(["validate", "--data", str(source), "--lexicon", str(tmp_path)])
     assert done.value.code == 1
     assert f"asr prepare {WRITERS[name][0]} {given} OUT" in capsys.readouterr().err
+
+
+def test_lists_of_another_program_are_kept(tmp_path):
+    source, out = write_folder(tmp_path / "source"), tmp_path / "data"
+    out.mkdir()
+    (out / "wav.scp").write_text("a a.wav\n")
+    with pytest.raises(CorpusError, match="another folder"):
+        run("folder", source, out)
+    assert (out / "wav.scp").read_text() == "a a.wav\n"
+    (out / "wav.scp").unlink()
+    for _ in range(2):  # its own lists are replaced
+        assert len(run("folder", source, out).utterances) == 6
+
+
+def test_segments_of_a_long_recording_are_used(tmp_path, monkeypatch):
+    monkeypatch.setattr("asr.corpus.audio.MAX_SAMPLES", RATE)  # a second
+    audio = write_sound(tmp_path / "talk.wav", 3.0)
+    rows = [f"{audio.name},said,anna,{start},{start + 0.5}" for start in (0.0, 2.4, 2.9, 3.1)]
+    (tmp_path / "table.csv").write_text("\n".join(["file,text,speaker,start,end", *rows]) + "\n")
+    result = run("table", tmp_path / "table.csv", tmp_path / "data")
+    assert [one.code for one in result.left_out] == ["bad-segment"]
+    assert result.seconds == pytest.approx(1.1)

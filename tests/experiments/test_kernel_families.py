@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from asr.acoustic.classifiers import make_classifier
-from asr.acoustic.fit_progress import frames_it_bears
+from asr.acoustic.fit_progress import max_frames_for
 from asr.experiments import thesis_table_4_2
 from asr.experiments.kernel_families import CHOICES, kernel_family
 from asr.experiments.recipe import parse_arguments
@@ -30,8 +30,8 @@ def test_the_dense_ones_are_fitted_to_as_many_frames_as_their_names_say(family, 
         assert (hybrid.features, hybrid.kind, hybrid.settings.vtlp_warps) == (spliced, "discriminant", ())
         classifier = make_classifier(hybrid.settings.classifier, hybrid.settings.parameters)
         most = hybrid.settings.max_frames
-        assert (most > 0) == (frames_it_bears(classifier) > 0)
-        assert most <= frames_it_bears(classifier)
+        assert (most > 0) == (max_frames_for(classifier) > 0)
+        assert most <= max_frames_for(classifier)
         assert hybrid.name.endswith(f"-{most}") or not most
 
 

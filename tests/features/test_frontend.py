@@ -291,12 +291,6 @@ def test_unspliced_columns_are_the_frames_without_context() -> None:
     np.testing.assert_array_equal(frames[:, 3:], own)
 
 
-def test_a_setting_is_read_by_the_name_that_it_had_before():
-    assert FeatureConfig.model_validate({"normalise": "speaker"}) == FeatureConfig(normalize="speaker")
-    with pytest.raises(ValueError, match="normalise is the old name of normalize"):
-        FeatureConfig.model_validate({"normalise": "speaker", "normalize": "speaker"})
-
-
 def test_front_end_long_utterances_are_spliced_in_blocks(monkeypatch):
     table, labels = labelled()
     for config in (FeatureConfig(context=3), FeatureConfig(context=3, lda_dimension=3, append_static=True)):

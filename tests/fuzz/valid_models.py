@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from asr.acoustic.composite import CompositeAcousticModel, beside
+from asr.acoustic.composite import CompositeAcousticModel, two_stream_model
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
@@ -140,7 +140,7 @@ def two_streams() -> SpeechModel:
     own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
     n_own = frames.shape[1] - front_end.n_unspliced_
     hybrid = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states).fit(frames[:, :n_own], states)
-    acoustic = beside(hybrid, own, front_end.n_unspliced_, frames.shape[1], 0.6)
+    acoustic = two_stream_model(hybrid, own, front_end.n_unspliced_, frames.shape[1], 0.6)
     return _model(acoustic, front_end, None)
 
 

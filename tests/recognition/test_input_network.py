@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from asr.acoustic.composite import beside
+from asr.acoustic.composite import two_stream_model
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.corpus.data_directory import read_data_directory
@@ -121,7 +121,7 @@ def test_mixtures_are_refused(toy_run, graph, strangers):
 def test_of_two_streams_the_classifiers_alone_is_mapped(model, strangers):
     frames = model.front_end.transform(strangers).frames[:9]
     same = single_gaussians(np.zeros(2), np.ones(2), model.hmm.topology.n_states)  # for every state
-    acoustic = beside(model.hmm.acoustic_model, same, 2, frames.shape[1] + 2, 0.5)
+    acoustic = two_stream_model(model.hmm.acoustic_model, same, 2, frames.shape[1] + 2, 0.5)
     two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     both = np.hstack([frames, np.ones((9, 2), np.float32)])
     mapped = input_network.mapped(acoustic, AffineTransform(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))

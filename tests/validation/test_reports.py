@@ -101,14 +101,6 @@ def test_every_fault_of_the_settings_is_a_finding_with_its_line(clean: Corpus) -
     ]  # fmt: skip
 
 
-def test_a_setting_under_its_old_and_its_new_name_hides_no_other_fault(clean: Corpus) -> None:
-    table = ["[features]", 'normalise = "speaker"', 'normalize = "corpus"', "n_filters = -2", "bogus = 3"]
-    clean.write("settings.toml", [*table, "[hybrid]", "mixturs = 3"])
-    found = [(finding.line, finding.message) for finding in clean.validate().findings if finding.code == "settings"]
-    assert found[0] == (2, "features: normalise is the old name of normalize. Use only one of them")
-    assert [line for line, _ in found] == [2, 4, 5, 7]
-
-
 def test_settings_that_set_nothing_are_a_warning(clean: Corpus) -> None:
     clean.write("settings.toml", [""])
     report = clean.validate()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from asr.corpus.formats.source import (
     MAX_TEXT_FILE,
@@ -15,7 +16,6 @@ from asr.corpus.formats.source import (
     files_below,
 )
 from asr.util.errors import CorpusError
-from asr.util.text_lines import read_bytes
 
 PHONES = re.compile(r"(?i)(^|[ _-])(phone[sm]?e?s?|phon|segments?|mau|sampa|ipa)$")
 """Names of tiers with phones, which are left out unless `tiers` names them."""
@@ -38,15 +38,22 @@ def read_textgrids(source: Path, options: ReadOptions) -> Iterator[Found]:
     yield from finder.unused("no TextGrid has its name")
 
 
-def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iterator[Found]:
+def open_textgrid(path: Path) -> Any:
+    """Return the file as praatio's `Textgrid`, without empty intervals; CorpusError if it is damaged or too large."""
     from praatio import textgrid
-    from praatio.data_classes.interval_tier import IntervalTier
 
-    read_bytes(path, CorpusError, largest=MAX_TEXT_FILE)
+    if path.stat().st_size > MAX_TEXT_FILE:
+        raise CorpusError(f"{path}: over {MAX_TEXT_FILE >> 20} MiB, the limit for annotation files.")
     try:
-        grid = textgrid.openTextgrid(str(path), includeEmptyIntervals=False, reportingMode="silence")
+        return textgrid.openTextgrid(str(path), includeEmptyIntervals=False, reportingMode="silence")
     except Exception as error:  # praatio raises errors of many kinds for damaged files
         raise CorpusError(f"{path}: not a TextGrid ({error}).") from error
+
+
+def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iterator[Found]:
+    from praatio.data_classes.interval_tier import IntervalTier
+
+    grid = open_textgrid(path)
     kept = [name for name in grid.tierNames if (pattern.search(name) if pattern else not PHONES.search(name))]
     if not kept:
         yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(grid.tierNames) or 'none'}")
