@@ -9,30 +9,8 @@ from asr.cli.options import require_directory, require_file, require_lexicon
 from asr.util.errors import ConfigError, CorpusError
 from discriminants.util.paths import exists
 
-Format = Literal[
-    "folder",
-    "table",
-    "textgrid",
-    "elan",
-    "audacity",
-    "subtitles",
-    "lhotse",
-    "nemo",
-    "htk",
-    "sphinx",
-    "timit",
-    "librispeech",
-    "common-voice",
-    "speech-commands",
-    "tidigits",
-    "ljspeech",
-    "vctk",
-    "voxforge",
-]
-
-
 FormatName = Annotated[
-    Format, typer.Argument(metavar="FORMAT", help="Format of the source (see above).", show_default=False)
+    str, typer.Argument(metavar="FORMAT", help="Format of the source (see above).", show_default=False)
 ]
 Source = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="Folder of recordings, or the table.", show_default=False)

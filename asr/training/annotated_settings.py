@@ -1,6 +1,7 @@
 """Descriptions of all settings, from their classes; a settings file with every default.
 
-A setting's description is the docstring below it in its class, or in a base class.
+A setting's description is the docstring below it in its class, or in a base class. It is read only when needed:
+pydantic's `use_attribute_docstrings` parses the sources at every import, which takes 0.15 s.
 """
 
 import ast

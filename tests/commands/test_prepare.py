@@ -224,3 +224,10 @@ def test_segments_of_a_long_recording_are_used(tmp_path, monkeypatch):
     result = run("table", tmp_path / "table.csv", tmp_path / "data")
     assert [one.code for one in result.left_out] == ["bad-segment"]
     assert result.seconds == pytest.approx(1.1)
+
+
+def test_help_lists_every_format(capsys):
+    with pytest.raises(SystemExit):
+        main(["prepare", "--help"])
+    listed = set(capsys.readouterr().out.replace(",", " ").split())
+    assert set(FORMATS) <= listed
