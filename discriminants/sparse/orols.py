@@ -87,7 +87,7 @@ class _RegularizedLeastSquares(ForwardSelectionLearner):
 class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
     """Regularized least squares in forward-selected kernel columns, with ridge and size set by cross-validation.
 
-    After every column lambda is re-estimated (3.88), and the new value applies to *all* columns: residual, error
+    After every column lambda is re-estimated (3.88), and the new value applies to all columns: residual, error
     reduction and weights belong to the current lambda. The ridge and the size are set by generalized cross-validation.
     The weights are (K'K + lambda U'U)^-1 K'y, because the penalty is on the orthogonal weights (3.80). Selection ends
     when lambda has settled, when the condition number of Q exceeds `max_condition`, or at `n_centers`. A shared
