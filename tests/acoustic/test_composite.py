@@ -10,9 +10,9 @@ from sklearn.naive_bayes import GaussianNB
 from asr.acoustic.composite import (
     CompositeAcousticModel,
     Stream,
-    beside,
     hybrid_stream,
     share_of_second,
+    two_stream_model,
     with_share_of_second,
 )
 from asr.acoustic.gmm import single_gaussians
@@ -154,7 +154,7 @@ def test_a_composite_whose_streams_do_not_fit_is_refused(tmp_path, change, texts
 def test_what_stands_beside_a_hybrid_has_the_last_columns():
     hybrid = two_streams().hmm.acoustic_model.streams[0].model
     second = single_gaussians(np.zeros(2), np.ones(2), hybrid.n_states)
-    streams = beside(hybrid, second, 2, 9, 0.25).streams
+    streams = two_stream_model(hybrid, second, 2, 9, 0.25).streams
     assert [(stream.start, stream.end, stream.weight) for stream in streams] == [(0, 7, 0.75), (7, 9, 0.25)]
 
 
@@ -171,5 +171,6 @@ def test_the_share_of_the_second_stream_is_changed_and_their_sum_stays():
 def test_hybrid_with_mixtures_keeps_its_kind_with_any_share():
     hybrid, second = HybridAcousticModel(GaussianNB(), 3), single_gaussians(np.zeros(2), np.ones(2), 3)
     for share in (0.05, 0.1, 0.35, 0.55, 0.95):
-        weights = [stream.weight for stream in with_share_of_second(beside(hybrid, second, 2, 5, 0.15), share).streams]
+        model = two_stream_model(hybrid, second, 2, 5, 0.15)
+        weights = [stream.weight for stream in with_share_of_second(model, share).streams]
         assert weights == [1.0 - share, share]

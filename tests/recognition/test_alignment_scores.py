@@ -53,7 +53,7 @@ def test_every_alignment_has_a_score_and_the_line_of_the_log_names_a_wrong_trans
         ("utterance", name, given[name]) for name in sorted([first, second])
     ]
     (record,) = caplog.records
-    assert record.getMessage().startswith("the transcripts of 2 of 24 utterances do not seem to match the audio")
+    assert "2 of 24 transcripts" in record.getMessage() and "suspects.tsv" in record.getMessage()
 
 
 def test_a_corpus_in_reversed_order_is_told(toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_wrong_transcripts_of_a_few_utterances_are_doubted_too(
     given = transcripts_of(toy_corpus)
     names = [name for name in given if given[name] != given[sorted(given)[0]]][:5]
     turned = dict(zip(names, [given[name] for name in [*names[2:], *names[:2]]], strict=True))
-    for data, transcripts, level, doubted in (
-        ("wrong", turned, "WARNING", True),
-        ("right", {name: given[name] for name in names}, "INFO", False),
+    for data, transcripts, doubted in (
+        ("wrong", turned, True),
+        ("right", {name: given[name] for name in names}, False),
     ):
         folder = copied(toy_corpus, tmp_path / data, transcripts)
         for listed in ("wav.scp", "utt2spk"):
@@ -84,10 +84,10 @@ def test_wrong_transcripts_of_a_few_utterances_are_doubted_too(
         with caplog.at_level(logging.INFO, logger="asr.alignment.score_files"):
             caplog.clear()
             align(toy_model, folder, tmp_path / f"{data}-out", root=toy_corpus)
-        (record,) = [one for one in caplog.records if one.name == "asr.alignment.score_files"]
-        assert record.levelname == level
-        assert "too few utterances to find suspects: 5 utterances, at least 8 needed" in record.getMessage()
-        assert ("Check that the transcripts match the audio" in record.getMessage()) == doubted
+        records = [one for one in caplog.records if one.name == "asr.alignment.score_files"]
+        assert [record.levelname for record in records] == ["INFO", "WARNING"][: 1 + doubted]
+        assert "no suspects" in records[0].getMessage()
+        assert not doubted or "5 utterances are too few" in records[1].getMessage()
 
 
 def test_of_a_few_utterances_it_is_the_model_that_knows_silence(
@@ -127,8 +127,6 @@ def test_the_command_tells_how_well_transcripts_fit_in_any_case(
     arguments = ["align", "--model", toy_model, "--data", toy_corpus / "train", "--out", tmp_path / "out", "-j", "1"]
     done = subprocess.run([sys.executable, "-m", "asr.cli", *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 0
-    of_alignment, of_transcripts = done.stderr.splitlines()[0], done.stderr.splitlines()[-1]
-    assert of_alignment.startswith("asr: silence has ")
-    assert re.search(r"; worst word: [A-Z]+ at \d+\.\d\d s of train\d-\d+, \d+\.\d per frame below", of_alignment)
-    assert of_transcripts.startswith("asr: transcripts score ")
-    assert done.stderr.count("\n") == 2 and "no suspects" in done.stderr
+    of_alignment, of_transcripts = done.stderr.splitlines()
+    assert re.search(r"worst word: [A-Z]+ at \d+\.\d\d s of train\d-\d+\.wav", of_alignment)
+    assert "the median score is" in of_transcripts and "no suspects" in of_transcripts
