@@ -124,6 +124,7 @@ def train(
       results.json       the table of report.html, for programs
       held-out.json      search settings chosen on held-out speech, and the word errors there
       suspects.tsv       transcripts that probably do not match their audio
+      unknown-words.tsv  words that the lexicon lacks, with counts
       failed.tsv         utterances left out, with reasons
       train.log          all details of the training
 

@@ -88,10 +88,11 @@ def align(
     pronunciations = _pronunciations(model, lexicon, given)
     pronunciations.require_phones(model.hmm.topology.phones)
     unknown = unknown_words((utterance.words or () for utterance in given.utterances), pronunciations)
-    hint = other_case(unknown, pronunciations)
+    hint, phone = other_case(unknown, pronunciations), unknown_phone(model.lexicon.phones)
     if unknown:
-        pronunciations = with_unknown_words(pronunciations, unknown, unknown_phone(model.hmm.topology))
-        model = replace(model, hmm=with_unknown_phone(model.hmm))
+        pronunciations = with_unknown_words(pronunciations, unknown, phone)
+        if phone not in model.hmm.topology.phones:  # not trained
+            model = replace(model, hmm=with_unknown_phone(model.hmm))
     topology = model.hmm.topology
     with accounted(given.listed, (), out):
         corpus, problems = trainable(given, pronunciations)
@@ -129,7 +130,7 @@ def align(
         log.info("%s", printable(f"{hand_labels.path}: {comparison}"))
     write_unknown_words(out / UNKNOWN_WORDS, unknown)
     if unknown:
-        line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
+        line = f"{unknown_line(unknown, phone)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
         log.warning("%s", printable(line))
     shift = model.front_end.config.shift_ms / 1000.0
     known = {name: _known(times, unknown) for name, times in aligned.items()}

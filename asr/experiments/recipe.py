@@ -51,7 +51,7 @@ class Recipe:
 
         With an augmentation, the audio is modified and the stage is `features-NAME-CHANGE`.
         """
-        corpus, problems = trainable(self.corpora[name], self.context.lexicon)
+        corpus, problems = trainable(self.corpora[name], self.context.lexicon, known_only=True)
         features = self.context.config.features
         stage = f"features-{name}" if augmentation is None else f"features-{name}-{augmentation.name}"
 

@@ -1,12 +1,15 @@
 """Alignment of words without a pronunciation: a phone `spn` that any speech fits.
 
-The score of `spn` in a frame is the log of the mean likelihood of all speech states, the background model of speaker
-verification (Reynolds, Quatieri and Dunn 2000). So it needs no training. A known word whose states fit better than the
-average of all speech keeps its frames. The mean excludes silence, so pauses remain pauses.
+If the training transcripts have such words, `spn` is trained on them like any phone (as in Kaldi and Montreal Forced
+Aligner). No word of the model's lexicon has it.
+
+In other models, the score of `spn` in a frame is the log of the mean likelihood of all speech states, the background
+model of speaker verification (Reynolds, Quatieri and Dunn 2000). So it needs no training. A known word whose states fit
+better than the average of all speech keeps its frames. The mean excludes silence, so pauses remain pauses.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,10 +47,10 @@ class WithUnknownSpeech:
         return np.hstack([scores, np.repeat(mean.astype(np.float32), self.n_added, axis=1)])
 
 
-def unknown_phone(topology: Topology) -> str:
-    """Return the name of the phone of unknown words: `spn`, unless the lexicon has a phone of this name."""
+def unknown_phone(phones: Collection[str]) -> str:
+    """Return the name of the phone of unknown words: `spn`, unless it is one of the `phones` of the lexicon."""
     name = UNKNOWN_PHONE
-    while name in topology.phones:
+    while name in phones:
         name += "_"
     return name
 
@@ -59,7 +62,7 @@ def with_unknown_phone(hmm: PhoneHmm) -> PhoneHmm:
     tying = None if topology.tying is None else _with_leaves(topology.tying, n_added)
     return replace(
         hmm,
-        topology=Topology((*topology.phones, unknown_phone(topology)), n_added, tying),
+        topology=Topology((*topology.phones, unknown_phone(topology.phones)), n_added, tying),
         acoustic_model=WithUnknownSpeech(hmm.acoustic_model, len(topology.silence_states), n_added),
         self_loops=np.concatenate([hmm.self_loops[:-1], np.full(n_added, STAY), hmm.self_loops[-1:]]),
     )
@@ -97,10 +100,10 @@ def known_states(states: np.ndarray, hmm: PhoneHmm) -> np.ndarray:
     return np.where(states < hmm.topology.n_states - n_added, states, np.int32(-1)) if n_added else states
 
 
-def unknown_line(counts: Mapping[str, int], topology: Topology) -> str:
+def unknown_line(counts: Mapping[str, int], phone: str) -> str:
     """Describe the number of unknown words, with the most frequent ones."""
     shown = (f"{word} ({n})" for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-    return f"{count(len(counts), 'word')} without pronunciation aligned as '{topology.phones[-1]}': {some(shown, 5)}"
+    return f"{count(len(counts), 'word')} without pronunciation aligned as '{phone}': {some(shown, 5)}"
 
 
 def write_unknown_words(path: Path, counts: Mapping[str, int]) -> None:

@@ -64,7 +64,7 @@ def train_hybrid_system(
         front_end = _front_end(speakers, features, copies.static if speakers is None else static, states)
         table = front_end.transform(static)
         if one_stream is None:
-            graphs = copies.graphs(context.lexicon, mixtures.topology) if settings.realignments else {}
+            graphs = copies.graphs(context.training_lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: fitting, in %") as finished:
                 result = train_hybrid(
                     table,
@@ -160,7 +160,7 @@ def train_on_sequences(
             _classifier_inputs(context, model.speakers, dataset, copies, states, settings)
         )
         heard = [words for name, words in dataset.references.items() if name not in mixtures.failed]
-        grammar = arpa_grammar(estimate_ngram(heard, 1))
+        grammar = arpa_grammar(estimate_ngram(context.marked(heard), 1))
         passes = settings.n_sequence_epochs
         with counted(passes * len(table), f"{name}: utterances and copies, passes together") as finished:
             shares = train_sequences(
