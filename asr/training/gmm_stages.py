@@ -114,10 +114,6 @@ class AlignedGmms:
         """Model with the most components."""
         return self.models[max(self.models)]
 
-    def marked(self, transcripts: Iterable[Sequence[str]]) -> list[list[str]]:
-        """Return the transcripts with `<unk>` for unknown words, for an n-gram."""
-        return [[word if word in self.lexicon else UNKNOWN for word in words] for words in transcripts]
-
     @property
     def topology(self) -> Topology:
         """Topology of the states."""
