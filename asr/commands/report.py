@@ -80,7 +80,7 @@ def write_run_report(path: Path, runs: Sequence[RunResults], corpus: DataDirecto
     speakers = {name: report.speakers() for name, report in scored.items()}
     write_report(
         path,
-        title=" and ".join(f"{_kind(run)} {run.name}" for run in runs),
+        title=f"{' and '.join(dict.fromkeys(map(_kind, runs)))}: {' and '.join(run.name for run in runs)}",
         notes=[*_summaries(runs, scored), *([_NO_DATA] if corpus is None else players)],
         speakers=speakers if any(1 < len(one) < len(ordered) for one in speakers.values()) else {},
         sections=[_section(shown, runs, utterances)] if shown else [],
@@ -190,11 +190,14 @@ def _section(names: Sequence[str], runs: Sequence[RunResults], utterances: Mappi
                 facts.append(f"trust {run.trust[name]:.2f}{of}")
             if name in run.scores:
                 facts.append(f"score {run.scores[name]:.2f}{of}")
+        if (shift := _shift(name, runs)) is not None:
+            facts.append(f"largest shift {shift:.0f} ms")
         reasons = [f"{run.reasons[printable(name)]}{of}" for run, of in _named(runs) if printable(name) in run.reasons]
         alignments = [(run.name if len(runs) > 1 else "", run.errors[name].pairs) for run in runs if name in run.errors]
         excerpts.append(Excerpt(name, ", ".join(facts), _sentence("; ".join(reasons)), alignments))
     title = "Utterances with the largest differences" if len(runs) > 1 else "Utterances to check first"
-    return Section(title, COMPARED if compared else "The least trusted utterances.", excerpts)
+    caption = "Shift: distance of a word boundary in both alignments." if len(runs) > 1 else "The least trusted first."
+    return Section(title, COMPARED if compared else caption, excerpts)
 
 
 def _sentence(text: str) -> str:
@@ -239,7 +242,8 @@ def _word_table(runs: Sequence[RunResults]) -> PlainTable:
         columns.append((f"Count{of}", counts))
         columns.append((f"Median s{of}", {word: median(values) for word, values in durations.items()}))
         if trusts:
-            columns.append((f"Lowest trust{of}", {word: min(values) for word, values in trusts.items()}))
+            measure = "trust" if run.hypotheses is None else "confidence"
+            columns.append((f"Lowest {measure}{of}", {word: min(values) for word, values in trusts.items()}))
         if run.errors:
             wrong = [pair for one in run.errors.values() for pair in one.pairs if pair[0] != pair[1]]
             missed, false = Counter(word for word, _ in wrong if word), Counter(word for _, word in wrong if word)

@@ -54,7 +54,7 @@ class Clip:
     seconds: float
     whole_seconds: float  # of the utterance
     top_hz: int  # of the spectrogram, which begins at 0
-    sound: str  # data URI: FLAC, 16 bit
+    sound: str  # data URI: WAV, 16 bit (Chromium fails to seek in some short FLAC files)
     spectrogram: str  # data URI: PNG, in shades of gray
     waveform: str  # SVG path in a box of 1000 x 100
     tiers: Sequence[Tier]
@@ -172,7 +172,7 @@ def spectrogram(samples: np.ndarray, rate: int) -> np.ndarray:
     width = int(_WINDOW * rate)
     n_columns = max(1, min(_MAX_COLUMNS, round(_COLUMNS_PER_SECOND * len(samples) / rate)))
     centers = ((np.arange(n_columns) + 0.5) * len(samples) / n_columns).astype(int)
-    frames = np.lib.stride_tricks.sliding_window_view(np.pad(samples, width // 2), width)[centers]
+    frames = np.lib.stride_tricks.sliding_window_view(np.pad(samples, width // 2, "symmetric"), width)[centers]
     spectrum = scipy.fft.rfft(frames * np.hanning(width).astype(np.float32), _FFT_SIZE)[:, 1:]
     power = np.square(np.abs(spectrum)) * np.square(np.arange(1, spectrum.shape[1] + 1, dtype=np.float32))
     level = 10.0 * np.log10(np.maximum(power, 1e-3))
@@ -193,8 +193,8 @@ def _png(pixels: np.ndarray) -> str:
 def _sound(samples: np.ndarray, rate: int) -> str:
     buffer = io.BytesIO()
     integers = np.clip(np.round(samples), -32768, 32767).astype(np.int16)
-    soundfile.write(buffer, integers, rate, format="FLAC", subtype="PCM_16")
-    return _data_uri("audio/flac", buffer)
+    soundfile.write(buffer, integers, rate, format="WAV", subtype="PCM_16")
+    return _data_uri("audio/wav", buffer)
 
 
 def _data_uri(kind: str, buffer: io.BytesIO) -> str:

@@ -19,7 +19,7 @@ _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--mute-audio", "--no-first-run", "--disable-dev-shm-usage",
     "--disable-background-networking", "--autoplay-policy=no-user-gesture-required", "--remote-debugging-pipe",
 )  # fmt: skip
-_PATIENCE = 60.0  # seconds for an answer, on a busy machine
+_PATIENCE = 15.0  # seconds for an answer, on a busy machine
 
 
 class Browser:
@@ -29,6 +29,7 @@ class Browser:
         self._requests, self._answers, self._number, self._buffer = requests, answers, 0, b""
         self.errors: list[str] = []
         self._session: str | None = None
+        self._loaded = False
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -55,9 +56,10 @@ class Browser:
         self.send("Emulation.setDeviceMetricsOverride", **metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
+        self._loaded = False
         self.send("Page.navigate", url=path.resolve().as_uri())
-        loaded = "new Promise(done => document.readyState == 'complete' ? done() : addEventListener('load', done))"
-        self.run(loaded)
+        while not self._loaded:
+            self._note(self._receive())
 
     def run(self, script: str) -> Any:
         """Return the value of a JavaScript expression, which may be a promise."""
@@ -70,6 +72,7 @@ class Browser:
 
     def _note(self, event: dict[str, Any]) -> None:
         method, details = event.get("method"), event.get("params", {})
+        self._loaded |= method == "Page.loadEventFired"
         if (
             method == "Runtime.exceptionThrown"
             or (method == "Log.entryAdded" and details["entry"]["level"] == "error")
