@@ -20,7 +20,7 @@ from asr.util.errors import CorpusError, Issue, printable
 REPORT, COMPARISON = "report.html", "compare.html"
 MAX_ROWS = 2000
 """Rows of a table; the files of the run have all."""
-_NO_DATA = "Players and error rates need the data directory. Use asr report --data DIR."
+_NO_DATA = "Players and error rates need the data directory. Use asr report --data DIR (data=)."
 
 Cell = str | float | None
 Column = tuple[str, Mapping[str, Cell]]
@@ -253,7 +253,7 @@ def _word_table(runs: Sequence[RunResults]) -> PlainTable:
     ordered = sorted(totals, key=lambda word: (-totals[word], word))
     caption = "The most frequent words first."
     if any(run.errors for run in runs):
-        caption += " Missed: substituted or deleted; false: inserted, or recognized in place of another word."
+        caption += " Missed: substituted or deleted; false: inserted, or recognized instead of another word."
     return _table(
         "Words", caption + _left_out(len(ordered)), ordered, [("Word", {word: word for word in ordered}), *columns]
     )
