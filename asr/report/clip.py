@@ -186,7 +186,7 @@ def _png(pixels: np.ndarray) -> str:
     from PIL import Image
 
     buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG", optimize=True)
+    Image.fromarray(pixels).save(buffer, "PNG")
     return _data_uri("image/png", buffer)
 
 

@@ -118,30 +118,19 @@ def report_training(
         temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     worst = scored[-1][1].worst(WORST) if scored else ()
     doubtful = _doubtful(transcripts)
-    clips, of_sound = (
-        ({}, []) if sounds is None else sounds([*(one.name for one in doubtful), *(one.id for one in worst)])
-    )
+    names = [*(one.name for one in doubtful), *(one.id for one in worst)]
+    clips, of_sound = sounds(names) if sounds else ({}, ())
+    complaints = [f"alignment: {complaint}" for complaint in alignment.complaints()]
+    lines = [*notes, *remarks, str(alignment), *complaints, str(transcripts), *of_sound]
     write_report(
         directory / PAGE,
         title="Training: mixtures and hybrid",
         rows=rows,
         speakers={system.name: report.speakers() for system, report in scored},
-        curves={
-            f"{system.name}: {name}": values for system in systems for name, values in system.curves.items() if values
-        },
+        curves={f"{one.name}: {name}": curve for one in systems for name, curve in one.curves.items() if curve},
         transcripts=worst,
         transcripts_of=f"{scored[-1][0].name}, held-out speech" if scored else "",
-        notes=[
-            _sentence(line)
-            for line in (
-                *notes,
-                *remarks,
-                str(alignment),
-                *(f"alignment: {complaint}" for complaint in alignment.complaints()),
-                str(transcripts),
-                *of_sound,
-            )
-        ],
+        notes=[_sentence(line) for line in lines],
         sections=[_section(doubtful, transcripts)] if any(one.name in clips for one in doubtful) else [],
         clips=clips,
         tables=[_suspects(transcripts, spoken)] if transcripts.suspects else [],
