@@ -22,6 +22,9 @@ class AlignedUtterance(NamedTuple):
     words: Sequence[Segment]
     phones: Sequence[Segment]
     times: FrameTimes
+    trust: float | None = None
+    word_trusts: Sequence[float] = ()
+    phone_trusts: Sequence[float] = ()
 
     def intervals(self, segments: Iterable[Segment]) -> list[Interval]:
         """Return segments with start and end in seconds of the recording."""

@@ -68,9 +68,10 @@ def align(
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
     (one state number per frame). Also writes scores.tsv (the match of every transcript with its audio) and
-    suspects.tsv (transcripts that probably do not match their audio), and prints a summary of the scores. Utterances
-    that cannot be aligned are listed in failed.tsv with the reason. Words without a pronunciation are aligned as the
-    phone spn and counted in unknown-words.tsv.
+    suspects.tsv (transcripts that probably do not match their audio), and prints a summary of the scores. report.html
+    plays the least trusted utterances, with their words and phones below a spectrogram. Utterances that cannot be
+    aligned are listed in failed.tsv with the reason. Words without a pronunciation are aligned as the phone spn and
+    counted in unknown-words.tsv.
 
     \b
     Examples:

@@ -25,6 +25,7 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_utterance
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
+from asr.commands.report import report_alignment
 from asr.corpus.data_directory import DataDirectory
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
@@ -73,7 +74,8 @@ def align(
 
     `out/scores.tsv` has the score (`asr.alignment.transcript_scores`) and trust (`asr.alignment.trust`) of every
     transcript. `out/suspects.tsv` lists the corpus, speakers and utterances whose transcripts probably do not match the
-    audio, and the least trusted utterances; the log has a summary. Without `check`, the two files are not written.
+    audio, and the least trusted utterances; the log has a summary. Without `check`, the two files are not written, but
+    those in `out` are read for the page. `out/report.html` has the least trusted utterances with their sound.
 
     Words without a pronunciation align with the phone `spn` (`asr.recognition.unknown_words`), and
     `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
@@ -134,14 +136,9 @@ def align(
     shift = model.front_end.config.shift_ms / 1000.0
     known = {name: _known(times, unknown) for name, times in aligned.items()}
     _log_times(known, table, rows, topology, shift)
-    if not check:
-        return Outcome(len(aligned), problems)
-
-    speakers = dict(zip(static.ids, static.speakers, strict=True))
-    found = check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
-    write_scores(out / SCORES, found)
-    write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
-    log_suspects(found, out / SUSPECTS)
+    if check:
+        _write_check(out, aligned, dict(zip(static.ids, static.speakers, strict=True)), words)
+    report_alignment(out, given, rows)
     return Outcome(len(aligned), problems)
 
 
@@ -185,6 +182,16 @@ def _write_alignment(out: Path, aligned: Mapping[str, "_Times"], seconds: Mappin
     states = {name: times.states for name, times in aligned.items()}
     with atomic_write(out / "states.npz") as temporary:
         write_states(temporary, states)
+
+
+def _write_check(
+    out: Path, aligned: Mapping[str, "_Times"], speakers: Mapping[str, str], words: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Write the scores and the suspects, and log a summary."""
+    found = check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
+    write_scores(out / SCORES, found)
+    write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
+    log_suspects(found, out / SUSPECTS)
 
 
 def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirectory) -> Lexicon:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from asr.alignment.ctm import read_ctm, write_ctm
+from asr.alignment.score_files import read_reasons, read_scores
 from asr.corpus.htk_labels import read_labels, words_of, write_mlf
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.decode.graph_compiler import compile_graph
@@ -167,6 +168,21 @@ def _ctm(path: Path) -> None:
     write_ctm(again, rows)
     if len(read_ctm(again)) != len(rows):
         raise Unsound("rows that were read, written and read again are not as many")
+
+
+@reader(
+    "transcript-scores",
+    {
+        "scores.tsv": b"utterance\tscore\ttrust\nutt1\t-0.5125\t0.9931\nutt2\t0.0000\t-\n",
+        "suspects.tsv": b"kind\tname\tscore\treason\ttranscript\nlisted\tutt1\t-0.5\tamong 5\tONE TWO\n",
+    },
+    TEXT,
+)
+def _transcript_scores(path: Path) -> None:
+    if path.suffix == ".tsv" and "suspects" in path.name:
+        check_mark((path,), lambda: read_reasons(path))
+    else:
+        check_mark((path,), lambda: read_scores(path))
 
 
 @reader(
