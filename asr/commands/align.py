@@ -25,6 +25,7 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_utterance
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
+from asr.commands.long_utterances import PASSAGES, divide_long_utterances
 from asr.commands.report import report_alignment
 from asr.corpus.data_directory import DataDirectory
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
@@ -102,6 +103,8 @@ def align(
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     seconds = frame_times(model.front_end.config, corpus.utterances, static)
+    long = divide_long_utterances(model, static, words, pronunciations, unknown, workers)
+    static, words = long.static, long.words
 
     with threadpool_limits(1):
         graphs: dict[str, StateGraph] = {}
@@ -110,7 +113,8 @@ def align(
         maps = aligned_maps(model, static, graphs, workers=workers)
         table = frames_of(model, static, maps)
     workers = in_threads(workers)
-    aligned, faults = _aligned(model, table, words, pronunciations, workers, check=check)
+    parts, faults = _aligned(model, table, words, pronunciations, workers, check=check)
+    aligned, faults = long.joined(parts, faults)
     problems += faults
     account(given.listed, aligned, problems, out)
     if not aligned:
@@ -119,6 +123,7 @@ def align(
         )
 
     _write_alignment(out, aligned, seconds)
+    long.write(out / PASSAGES, seconds)
     of = {utterance.id: utterance for utterance in corpus.utterances}
     rows = [AlignedUtterance(of[name], one.words, one.phones, seconds[name]) for name, one in aligned.items()]
     if textgrid:
@@ -135,9 +140,9 @@ def align(
         log.warning("%s", printable(line))
     shift = model.front_end.config.shift_ms / 1000.0
     known = {name: _known(times, unknown) for name, times in aligned.items()}
-    _log_times(known, table, rows, topology, shift)
+    _log_times(known, long.undivided(table), rows, topology, shift)
     if check:
-        _write_check(out, aligned, dict(zip(static.ids, static.speakers, strict=True)), words)
+        _write_check(out, long.scored(parts), long.speakers, words)
     report_alignment(out, given, rows)
     return Outcome(len(aligned), problems)
 
