@@ -100,9 +100,7 @@ def _extended(
     return found
 
 
-def _equal(
-    reference: Sequence[str], hypothesis: Sequence[str], place: Pair, limit: Pair, step: int
-) -> list[Pair]:
+def _equal(reference: Sequence[str], hypothesis: Sequence[str], place: Pair, limit: Pair, step: int) -> list[Pair]:
     """Return the pairs of equal words next to `place`, in steps of 1 or -1, before `limit`."""
     found = []
     for distance in range(1, min(abs(limit.reference - place.reference), abs(limit.hypothesis - place.hypothesis))):
@@ -117,7 +115,6 @@ def _between(pairs: Sequence[Pair], span: tuple[int, int, int, int]) -> list[tup
     """Return the spans between anchored words that have words in both sequences."""
     edges = [Pair(span[0] - 1, span[2] - 1), *pairs, Pair(span[1], span[3])]
     spans = (
-        (left.reference + 1, right.reference, left.hypothesis + 1, right.hypothesis)
-        for left, right in pairwise(edges)
+        (left.reference + 1, right.reference, left.hypothesis + 1, right.hypothesis) for left, right in pairwise(edges)
     )
     return [one for one in spans if one[0] < one[1] and one[2] < one[3]]

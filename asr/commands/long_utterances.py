@@ -196,8 +196,7 @@ def divide_long_utterances(
             of_name[name] = _in_time(passages(anchors, len(words[name]), len(anchoring.frames), shift))
             finished(number)
     pieces = divided_at(static, lambda name: [one.start for one in of_name.get(name, ())[1:]], shift)
-    if model.speakers is None:
-        pieces = replace(pieces, table=_normalized_apart(pieces, round(NORMALIZED[0] / shift)))
+    pieces = replace(pieces, table=_normalized_apart(pieces, round(NORMALIZED[0] / shift)))
     transcripts = {name: words[name] for name in static.ids if name not in pieces.parts}
     found: dict[str, Found] = {}
     for name, parts in pieces.parts.items():

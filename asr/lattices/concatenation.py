@@ -13,8 +13,8 @@ def concatenated(parts: Sequence[tuple[int, Lattice]], n_frames: int) -> Lattice
     """Join lattices in order of time, each with its first frame in a recording of `n_frames`.
 
     Every sentence of a lattice may be followed by every sentence of the next. A word after a border has the final
-    scores of the earlier lattice in addition to its own. A word sequence occurs several times if it can be divided at the
-    borders in several ways. The lattice of a whole recording is returned unchanged.
+    scores of the earlier lattice in addition to its own. A word sequence occurs several times if it can be divided in
+    several ways. The lattice of a whole recording is returned unchanged.
     """
     if len(parts) == 1 and parts[0][0] == 0 and parts[0][1].n_frames == n_frames:
         return parts[0][1]
