@@ -30,10 +30,7 @@ def edited(draw):
 def test_anchors_any_words_equal_and_increasing(reference, hypothesis):
     found = anchors(reference, hypothesis)
     assert all(reference[one.reference] == hypothesis[one.hypothesis] for one in found)
-    assert all(
-        one.reference < other.reference and one.hypothesis < other.hypothesis
-        for one, other in pairwise(found)
-    )
+    assert all(one.reference < other.reference and one.hypothesis < other.hypothesis for one, other in pairwise(found))
 
 
 @given(words)
@@ -70,9 +67,7 @@ def test_passages_any_anchors_cover_all_in_order(numbers, n_words):
     found = passages(list(_anchored(sorted(numbers))), n_words, 100 * n_words, 0.01)
     assert (found[0].first, found[0].start) == (0, 0)
     assert (found[-1].last, found[-1].end) == (n_words, 100 * n_words)
-    assert all(
-        one.last == other.first and one.end == other.start for one, other in pairwise(found)
-    )
+    assert all(one.last == other.first and one.end == other.start for one, other in pairwise(found))
 
 
 def test_passages_large_gap_is_not_anchored():
