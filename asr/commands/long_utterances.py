@@ -46,7 +46,7 @@ class Found:
 
 @dataclass
 class LongUtterances:
-    """A corpus with passages in place of its long utterances."""
+    """A corpus whose long utterances are divided into passages."""
 
     pieces: Pieces
     words: dict[str, tuple[str, ...]]  # transcripts of passages and of short utterances
@@ -178,7 +178,7 @@ def divide_long_utterances(
 ) -> LongUtterances:
     """Divide the utterances of more than `MAX_ALIGNED_SECONDS` into passages, with progress.
 
-    `unknown` words have the pronunciation of `spn` and are no anchors.
+    `unknown` words have the pronunciation of `spn` and cannot be anchors.
     """
     config = model.front_end.config
     shift = config.shift_samples / config.sample_rate

@@ -19,7 +19,7 @@ _PAUSE = 0.3  # seconds over which the loudness is averaged; breaks within words
 
 @dataclass(frozen=True)
 class Pieces:
-    """A table with pieces in place of long utterances, and the pieces of each utterance."""
+    """A table whose long utterances are divided, and the pieces of each utterance."""
 
     table: FrameTable
     whole: FrameTable  # the table before the division, with the same frames
