@@ -78,6 +78,9 @@ def align(
     audio, and the least trusted utterances; the log has a summary. Without `check`, the two files are not written, but
     those in `out` are read for the page. `out/report.html` has the least trusted utterances with their sound.
 
+    Utterances of more than `MAX_ALIGNED_SECONDS` are aligned as passages (`asr.commands.long_utterances`), which
+    `out/passages.tsv` lists with their status.
+
     Words without a pronunciation align with the phone `spn` (`asr.recognition.unknown_words`), and
     `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
 
