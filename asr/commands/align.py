@@ -2,6 +2,7 @@
 
 import logging
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -127,24 +128,16 @@ def align(
     of = {utterance.id: utterance for utterance in corpus.utterances}
     rows = [_row(of[name], one, seconds[name], trust.get(name)) for name, one in aligned.items()]
     if textgrid:
-        for path in sorted((out / "textgrid").rglob("*.TextGrid")):
-            path.unlink()  # an earlier alignment
-        write_textgrids(out / "textgrid", rows)
+        _replace_textgrids(out / "textgrid", rows)
     if hand_labels is not None:
         comparison = compare_boundaries(hand_labels, rows)
         comparison.write(out / COMPARISON)
         log.info("%s", printable(f"{hand_labels.path}: {comparison}"))
-    write_unknown_words(out / UNKNOWN_WORDS, unknown)
-    if unknown:
-        line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
-        log.warning("%s", printable(line))
-    shift = model.front_end.config.shift_ms / 1000.0
+    _write_unknown(out, unknown, topology, hint)
     known = {name: _known(times, unknown) for name, times in aligned.items()}
-    _log_times(known, table, rows, topology, shift)
+    _log_times(known, table, rows, topology, model.front_end.config.shift_ms / 1000.0)
     if found is not None:
-        write_scores(out / SCORES, found)
-        write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
-        log_suspects(found, out / SUSPECTS)
+        _write_check(out, found, words)
     report_alignment(out, given, rows)
     return Outcome(len(aligned), problems)
 
@@ -178,6 +171,20 @@ def _aligned(
     return found, problems
 
 
+def _replace_textgrids(folder: Path, rows: Sequence[AlignedUtterance]) -> None:
+    for path in sorted(folder.rglob("*.TextGrid")):
+        path.unlink()  # an earlier alignment
+    write_textgrids(folder, rows)
+
+
+def _write_unknown(out: Path, unknown: Counter[str], topology: Topology, hint: str) -> None:
+    """Write the counts of unknown words, and log a summary if there are any."""
+    write_unknown_words(out / UNKNOWN_WORDS, unknown)
+    if unknown:
+        line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
+        log.warning("%s", printable(line))
+
+
 def _write_alignment(out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
@@ -199,6 +206,13 @@ def _trusted(name: str, segments: Sequence[Segment], trusts: Sequence[float], se
 
 def _checked(aligned: Mapping[str, "_Times"], speakers: Mapping[str, str]) -> TranscriptCheck:
     return check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
+
+
+def _write_check(out: Path, found: TranscriptCheck, words: Mapping[str, tuple[str, ...]]) -> None:
+    """Write the scores and the suspects, and log a summary."""
+    write_scores(out / SCORES, found)
+    write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
+    log_suspects(found, out / SUSPECTS)
 
 
 def _known_trust(path: Path) -> Mapping[str, float]:
