@@ -16,7 +16,11 @@ Interval = tuple[float, float, str]
 
 
 class AlignedUtterance(NamedTuple):
-    """Words and phones of an utterance in frames, and the times of the frames."""
+    """Words and phones of an utterance in frames, the times of the frames, and trust from 0 to 1.
+
+    `trust` is that in the transcript, None if unknown. `word_trusts` and `phone_trusts` are parallel to `words` and
+    `phones`, or empty if unknown.
+    """
 
     utterance: Utterance
     words: Sequence[Segment]

@@ -13,7 +13,9 @@ import numpy as np
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
+from asr.alignment.interval_trust import interval_trust
 from asr.alignment.transcript_graph import transcript_graph
+from asr.alignment.transcript_scores import free_path, phone_loop
 from asr.api.results import Alignment, Result, timed_phones, timed_words
 from asr.api.sound import Audio, Sound, load_sound, source_of
 from asr.decode.path_segments import phone_segments, word_segments
@@ -205,13 +207,21 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     found = align_utterance(scores, graph, topology, model.hmm.self_loops)
     if isinstance(found, Issue):
         raise AlignmentError(f"{sound.source}: {found.message}", code=found.code)
+    loop = phone_loop(topology)
+    free = free_path(scores, loop, topology, model.hmm.self_loops)
+    if isinstance(free, Issue):
+        raise AlignmentError(f"{sound.source}: {free.message}", code=free.code)
+    trust = interval_trust(scores, found.path, graph, free, loop, topology, model.hmm.self_loops)
     times = _times(model, sound)
+    timed = timed_words(word_segments(found.path, graph, topology), times)
+    phones = timed_phones(phone_segments(found.path, graph, topology), times)
     return Alignment(
-        timed_words(word_segments(found.path, graph, topology), times),
-        timed_phones(phone_segments(found.path, graph, topology), times),
+        tuple(replace(word, trust=value) for word, value in zip(timed, trust.words, strict=True)),
+        tuple(replace(phone, trust=value) for phone, value in zip(phones, trust.phones, strict=True)),
         round(sound.seconds, 4),
         sound.source,
         sound.unusual,
+        trust.transcript,
     )
 
 

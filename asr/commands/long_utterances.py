@@ -10,6 +10,7 @@ import numpy as np
 
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.frame_times import FrameTimes
+from asr.alignment.interval_trust import IntervalTrust
 from asr.alignment.passages import Passage, passages
 from asr.decode.path_segments import Segment
 from asr.features.frame_table import FrameTable
@@ -62,8 +63,8 @@ class LongUtterances:
     def joined(self, aligned: Mapping[str, Any], faults: Sequence[Issue]) -> tuple[dict[str, Any], list[Issue]]:
         """Return the alignments and faults of whole utterances.
 
-        `aligned` has objects with the fields of an alignment: words, phones, states, word_fits and n_silent. An
-        utterance fails if none of its passages is aligned.
+        `aligned` has objects with the fields of an alignment: words, phones, states, trust, word_fits and n_silent.
+        The trust of an utterance is the mean over its aligned passages. An utterance fails if none is aligned.
         """
         if not self.pieces.parts:
             return dict(aligned), list(faults)
@@ -141,6 +142,9 @@ class LongUtterances:
         words: list[Segment] = []
         phones: list[Segment] = []
         fits: list[float] = []
+        word_trusts: list[float] = []
+        phone_trusts: list[float] = []
+        transcripts: list[float] = []
         states = []
         n_silent = 0
         for piece, first in parts:
@@ -148,12 +152,16 @@ class LongUtterances:
             n_frames = rows.stop - rows.start
             if self.status[piece] in ("wrong", "untranscribed") or piece not in aligned:
                 phones.append(Segment(self.phone, first, first + n_frames))
+                phone_trusts.append(0.0)
                 states.append(np.full(n_frames, -1, np.int32))
                 continue
             own = aligned[piece]
             words += [shifted(word, first) for word in own.words]
             phones += [shifted(phone, first) for phone in own.phones]
             fits += own.word_fits
+            word_trusts += own.trust.words
+            phone_trusts += own.trust.phones
+            transcripts.append(own.trust.transcript)
             states.append(own.states)
             n_silent += own.n_silent
         template = next(aligned[piece] for piece, _ in parts if piece in aligned)
@@ -163,6 +171,7 @@ class LongUtterances:
             phones=phones,
             states=np.concatenate(states),
             fit=None,
+            trust=IntervalTrust(float(np.mean(transcripts)), word_trusts, phone_trusts),
             word_fits=fits,
             n_silent=n_silent,
         )

@@ -38,6 +38,7 @@ def test_align_without_model_writes_times_and_the_training_scores(aligned, toy_c
     assert len(list((aligned / "textgrid").rglob("*.TextGrid"))) == 24
     said = {}
     for row in read_ctm(aligned / "words.ctm"):
+        assert 0.0 <= row.confidence <= 1.0
         said.setdefault(row.utterance, []).append(row.label)
     lines = (toy_corpus / "train" / "text").read_text().splitlines()
     assert said == {line.split()[0]: line.split()[1:] for line in lines}
