@@ -171,7 +171,7 @@ class LongUtterances:
             phones=phones,
             states=np.concatenate(states),
             fit=None,
-            trust=IntervalTrust(float(np.mean(transcripts)), word_trusts, phone_trusts),
+            trust=IntervalTrust(float(np.mean(transcripts)), tuple(word_trusts), tuple(phone_trusts)),
             word_fits=fits,
             n_silent=n_silent,
         )
