@@ -22,7 +22,6 @@ from discriminants.linear_systems.penalty_choice import usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.lssvm.lssvm import LSSVMClassifier
 from discriminants.multiclass.thresholded import stratified_folds
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 
@@ -238,13 +237,6 @@ def test_duplicated_rows_are_no_trouble() -> None:
         learner = KFDClassifier(sigma=0.4, penalty=penalty).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
         assert np.isfinite(learner.dual_coef_).all()
         assert learner.score(X, y) > 0.9
-
-
-def test_it_survives_being_written_as_arrays() -> None:
-    X, y, _ = _two_classes()
-    learner = KFDClassifier().fit(X, y)
-    again = estimator_from_arrays(*estimator_to_arrays(learner))
-    np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

@@ -9,7 +9,6 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from discriminants.fisher.linear_discriminant import LinearDiscriminant
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def _classes(n_classes: int, n: int = 150, d: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -127,14 +126,6 @@ def test_float32_samples_far_from_the_origin_keep_their_digits() -> None:
     single, double = learner.decision_function(X), learner.decision_function(X.astype(np.float64))
     assert single.dtype == learner.predict_proba(X).dtype == np.float32
     np.testing.assert_allclose(single, double, atol=1e-5)
-
-
-def test_it_survives_being_written_as_arrays() -> None:
-    X, y = _classes(3)
-    for posterior in ("equal_covariance", "gaussian"):
-        learner = LinearDiscriminant(posterior=posterior).fit(X, y)
-        again = estimator_from_arrays(*estimator_to_arrays(learner))
-        np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
 
 
 def test_more_features_than_samples_need_a_ridge() -> None:
