@@ -216,13 +216,8 @@ def test_jobs_at_the_same_time_train_the_same_estimators() -> None:
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-@pytest.mark.parametrize("parameters", [{"combine": "best"}, {"estimator": None}, {"estimator": _Fixed()}])
+@pytest.mark.parametrize("parameters", [{"estimator": None}, {"estimator": _Fixed()}])
 def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]) -> None:
     X, y = _blobs(3)
     with pytest.raises(ValueError, match=next(iter(parameters))):
         PairwiseClassifier(**{"estimator": GaussianNB(), **parameters}).fit(X, y)
-
-
-def test_one_class_is_refused() -> None:
-    with pytest.raises(ValueError, match="one class"):
-        PairwiseClassifier(GaussianNB()).fit(np.eye(3), np.zeros(3))
