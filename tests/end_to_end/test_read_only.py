@@ -26,13 +26,12 @@ def run_read_only(writable: list[Path], arguments: list[object], **environment: 
         pytest.skip("needs unshare (Linux)")
     apart = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--mount", "--map-root-user"]
     shell = ["sh", "-c", READ_ONLY, "sh", *map(str, writable), "--"]
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [*apart, *shell, sys.executable, "-m", "asr.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": paths, "PROGRAM": str(ROOT), "NUMBA_CACHE_DIR": ""} | environment,
+        env=os.environ | {"PROGRAM": str(ROOT), "NUMBA_CACHE_DIR": ""} | environment,
     )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip(f"cannot make file systems read-only here: {done.stderr}")
