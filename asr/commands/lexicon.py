@@ -70,8 +70,8 @@ def convert_words(
 ) -> ConvertedWords:
     """Write the pronunciations of the words that `lexicon` lacks, and all entries of `lexicon`.
 
-    `OUT.failed.tsv` lists words without pronunciation; it is removed if there are none. Raises LexiconError if no word
-    is left.
+    `OUT.failed.tsv` lists words without pronunciation. If all have one, an earlier list is removed. Raises LexiconError
+    if the output would be empty.
     """
     counts = read_words(words)
     known = None if lexicon is None else read_lexicon(lexicon, strip_stress=strip_stress)

@@ -16,18 +16,20 @@ def epitran_rules(code: str) -> Callable[[str, int], list[tuple[Pronunciation, f
     Phones are IPA segments. Raises ConfigError if the package is missing or does not know the code.
     """
     if not _CODE.fullmatch(code):
-        raise ConfigError(f"--epitran: {code!r}. Expected a language and a script, such as spa-Latn")
+        raise ConfigError(f"the code of the rules is {code!r}. Expected a language and a script, such as spa-Latn")
     if code == "eng-Latn":
-        raise ConfigError("--epitran: English has no spelling rules. Use --apply with a model of --train")
+        raise ConfigError("epitran has no rules for English (eng-Latn). Use a model of asr lexicon")
     try:
         import epitran
         from epitran.exceptions import DatafileError, MappingError
     except ImportError as error:
-        raise ConfigError("--epitran needs the extra epitran. Use pip install 'hybrid-asr[epitran]'") from error
+        raise ConfigError("rules need the package epitran. Use pip install 'hybrid-asr[epitran]'") from error
     try:
         rules = epitran.Epitran(code)
     except (DatafileError, MappingError) as error:
-        raise ConfigError(f"--epitran: the package epitran has no rules for {code!r}") from error
+        raise ConfigError(
+            f"epitran has no rules for {code!r}. Expected a language and a script, such as spa-Latn"
+        ) from error
 
     def pronounce(word: str, n: int = 1) -> list[tuple[Pronunciation, float]]:
         phones = [phone for phone in rules.trans_list(word) if category(phone[0])[0] != "P"]

@@ -13,6 +13,11 @@ from asr.util.errors import LexiconError
 from discriminants.util.numba_cache import njit
 
 N_ITERATIONS = 15
+START_OF_OTHERS = 0.01
+"""Initial probability of other graphones, relative to one letter with one phone.
+
+An even start prefers long graphones in small dictionaries (docs/lab-notes/grapheme-to-phoneme.md).
+"""
 _BLOCK = 4096  # entries whose graphones are numbered together
 _TOO_LARGE = 1 << 62
 
@@ -88,7 +93,10 @@ def align_entries(
         inside = slice(first_edge[begin], first_edge[end])
         numbers[inside] = np.where(found < 0, -1, np.searchsorted(codes, found))
 
-    probabilities = np.full(len(codes), 1.0 / max(len(codes), 1))
+    candidates = _decoded(codes, n_letters, n_phones, max_letters, max_phones)
+    single = np.count_nonzero(candidates[:, :max_letters], 1) * np.count_nonzero(candidates[:, max_letters:], 1) == 1
+    probabilities = np.where(single, 1.0, START_OF_OTHERS)
+    probabilities /= probabilities.sum()
     likelihoods = []
     for iteration in range(n_iterations):
         counts = np.zeros(len(codes))
@@ -100,8 +108,7 @@ def align_entries(
         scores = np.log(probabilities)
     tokens, lengths = _best(numbers, n_letters_of, n_phones_of, first_edge, shapes, scores)
     used, tokens = np.unique(tokens, return_inverse=True)
-    graphones = _decoded(codes[used], n_letters, n_phones, max_letters, max_phones)
-    return Alignment(graphones, tokens.astype(np.int32), lengths, tuple(likelihoods))
+    return Alignment(candidates[used], tokens.astype(np.int32), lengths, tuple(likelihoods))
 
 
 def _joined(sequences: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
@@ -149,8 +156,7 @@ def _codes(letters, letters_at, phones, phones_at, first_edge, shapes, bases, be
 def _expect(numbers, letters_at, phones_at, first_edge, shapes, probabilities, counts):
     """Add the expected count of every graphone to `counts` and return the log-likelihood of the entries.
 
-    Each position (i, j) divides its forward sums by a scale per entry only, because words are short: the smallest
-    product, 1e-6 to the power 40, is far above the smallest double.
+    Entries of hundreds of letters, whose likelihood is too small for a double, are left out.
     """
     total = 0.0
     for entry in range(len(letters_at) - 1):

@@ -133,8 +133,8 @@ class GraphemeToPhoneme:
         unaligned = dict.fromkeys(word for (word, _), used in zip(pairs, aligned, strict=True) if not used)
         if not aligned.any():
             raise LexiconError(
-                f"{lexicon.source}: all words have more than {max_phones} phones for a letter. Use a larger max_phones "
-                "(--max-phones)"
+                f"{lexicon.source}: all words have more than {max_phones} phones for a letter. Use --max-phones "
+                "(max_phones=) with a larger number"
             )
         ngram = estimate(alignment.tokens.astype(np.int64) + FIRST_GRAPHONE, alignment.lengths[aligned], order)
         return cls(letters, lexicon.phones, alignment.graphones, max_letters, ngram, tuple(unaligned))

@@ -43,11 +43,11 @@ def load(path: str | os.PathLike[str]) -> GraphemeToPhoneme:
     except DiscriminantError as error:
         raise ModelFormatError(str(error)) from error
     except OSError as error:
-        reason = f"{path}: cannot be read ({error.strerror}). Expected a model of asr lexicon --train"
+        reason = f"{path}: cannot be read ({error.strerror}). Expected a model of asr lexicon"
         raise ModelFormatError(reason) from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
-            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a model of asr lexicon --train"
+            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a model of asr lexicon"
         )
     try:
         return _rebuilt(arrays, metadata)

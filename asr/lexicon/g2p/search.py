@@ -6,7 +6,7 @@ search from the end, with the exact forward scores, gives the best pronunciation
 
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def best_pronunciations(trellis: Trellis, phones: list[tuple[int, ...]], n: int)
 
 
 @njit(cache=True, nogil=True)
-def _forward(token, first_child, shorter, log_probability, back_off, candidates, offsets, beam, max_hypotheses) -> Any:
+def _forward(token, first_child, shorter, log_probability, back_off, candidates, offsets, beam, max_hypotheses):
     """Return letter position, history and score of all hypotheses, and the links (source, target, token) with weights.
 
     Hypotheses of a position are complete when it is reached, because every graphone has a letter.
