@@ -15,6 +15,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar, read_grammar, word_loop
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.word_lists import read_words
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.transcript import aligned_transcripts, speaker_summary
@@ -208,3 +209,8 @@ def _htk_labels(path: Path) -> None:
         read_labels(path, level=2)
     with suppress(CorpusError):
         words_of(path, labels)
+
+
+@reader("word-list", {"words.txt": b"ONE\nTWO\n", "unknown-words.tsv": b"word\tcount\nONE\t3\nTWO\t1\n"}, TEXT)
+def _word_list(path: Path) -> None:
+    check_mark((path,), lambda: read_words(path))
