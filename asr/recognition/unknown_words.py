@@ -8,6 +8,7 @@ model of speaker verification (Reynolds, Quatieri and Dunn 2000). So it needs no
 better than the average of all speech keeps its frames. The mean excludes silence, so pauses remain pauses.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from asr.lexicon import Lexicon
 from asr.util.counted_text import count, some
 from asr.util.errors import printable
 from asr.util.files import atomic_write
+
+log = logging.getLogger(__name__)
 
 UNKNOWN_WORDS = "unknown-words.tsv"
 UNKNOWN_PHONE = "spn"
@@ -100,15 +103,18 @@ def known_states(states: np.ndarray, hmm: PhoneHmm) -> np.ndarray:
     return np.where(states < hmm.topology.n_states - n_added, states, np.int32(-1)) if n_added else states
 
 
-def unknown_line(counts: Mapping[str, int], phone: str) -> str:
-    """Describe the number of unknown words, with the most frequent ones."""
-    shown = (f"{word} ({n})" for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-    return f"{count(len(counts), 'word')} without pronunciation aligned as '{phone}': {some(shown, 5)}"
+def write_unknown_words(directory: Path, counts: Mapping[str, int], phone: str, hint: str = "") -> None:
+    """Write `UNKNOWN_WORDS`, and log the most frequent words with the hint, if there are any.
 
-
-def write_unknown_words(path: Path, counts: Mapping[str, int]) -> None:
-    """Write word and number of occurrences, separated by a tab, after a header; the most frequent first."""
+    The file has a header, and word and number of occurrences, separated by a tab; the most frequent first.
+    """
     rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    path = directory / UNKNOWN_WORDS
     with atomic_write(path) as temporary:
         lines = ["word\tcount\n", *(f"{printable(word)}\t{number}\n" for word, number in rows)]
         temporary.write_text("".join(lines), encoding="utf-8")
+    if rows:
+        shown = some((f"{word} ({number})" for word, number in rows), 5)
+        words = count(len(rows), "word")
+        line = f"{words} without pronunciation aligned as '{phone}': {shown}; all: {path}{hint and '; '}{hint}"
+        log.warning("%s", printable(line))

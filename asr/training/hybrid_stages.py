@@ -1,4 +1,4 @@
-"""Stages that train hybrids, or further mixtures, on the alignment by Gaussian mixtures."""
+"""Stages that train hybrids on the alignment by Gaussian mixtures."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from asr.acoustic.model_file import SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, of_mapped_frames
-from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.acoustic.vtln import LONGER_AND_SHORTER
 from asr.alignment.pause_model import PauseSounds
 from asr.decode.graph_compiler import compile_graph
@@ -185,36 +184,6 @@ def train_on_sequences(
         context.run.stage_time(name).wall + hybrid.seconds,
         {**hybrid.curves, "sequences, % of training frames expected in the right phone by pass": shares},
     )
-
-
-def train_mixtures_of_states(
-    context: TrainingContext,
-    name: str,
-    dataset: Dataset,
-    mixtures: AlignedGmms,
-    n_components: int,
-    features: FeatureConfig,
-) -> TrainedSystem:
-    """Stage `name`: train mixtures on other frames, such as discriminant features, with an existing alignment.
-
-    State durations are those of the existing mixtures.
-    """
-    check_same_static(context.config.features, features)
-
-    def build(directory: Path) -> None:
-        earlier = mixtures.largest.load()
-        static = _mapped(context, earlier.speakers, dataset.static, mixtures.states)
-        front_end = _front_end(earlier.speakers, features, static, mixtures.states)
-        table = front_end.transform(static)
-        topology = mixtures.topology
-        acoustic = mixtures_of_states(
-            table.frames, mixtures.states, topology.n_states, n_components, workers=context.workers
-        )
-        hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
-        save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
-
-    directory = context.stage(name, build)
-    return TrainedSystem(directory / "gmm.safetensors", context.run.stage_time(name).wall, {})
 
 
 def training_copies(

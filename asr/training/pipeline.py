@@ -20,7 +20,7 @@ from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
-from asr.recognition.unknown_words import UNKNOWN_WORDS, unknown_line, unknown_phone, write_unknown_words
+from asr.recognition.unknown_words import unknown_phone, write_unknown_words
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
@@ -232,11 +232,7 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
 def _with_unknown_words(context: TrainingContext, dataset: Dataset) -> TrainingContext:
     """Return the context with the unknown words of the transcripts; count them in a file and a line of the log."""
     counts = context.lexicon.out_of_vocabulary(dataset.references.values())
-    path = context.run.directory / UNKNOWN_WORDS
-    write_unknown_words(path, counts)
-    if counts:
-        line = unknown_line(counts, unknown_phone(context.lexicon.phones))
-        log.warning("%s", printable(f"{line}; all: {path}"))
+    write_unknown_words(context.run.directory, counts, unknown_phone(context.lexicon.phones))
     return replace(context, unknown=tuple(sorted(counts)))
 
 

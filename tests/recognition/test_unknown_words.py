@@ -81,5 +81,5 @@ def test_unknown_phone_of_a_lexicon_with_spn_has_another_name():
 def test_unknown_words_are_counted_in_utterances_with_known_ones(tmp_path):
     counts = unknown_words([("ab", "new", "x"), ("new", "c"), ("y", "z")], LEXICON)
     assert counts == {"new": 2, "x": 1}
-    write_unknown_words(tmp_path / "unknown-words.tsv", counts)
+    write_unknown_words(tmp_path, counts, "spn")
     assert (tmp_path / "unknown-words.tsv").read_text() == "word\tcount\nnew\t2\nx\t1\n"
