@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from asr.alignment.ctm import read_ctm
-from asr.alignment.textgrid import AlignedUtterance, Interval, recording_names
+from asr.alignment.recording_labels import AlignedUtterance, Interval, recording_names
 from asr.corpus.formats.textgrid import SILENCES, WORDS, open_textgrid
 from asr.util.errors import CorpusError
 from asr.util.files import atomic_write

@@ -208,7 +208,7 @@ def align(
     output: StrPath,
     *,
     lexicon: StrPath | None = None,
-    textgrid: bool = False,
+    formats: str | Sequence[str] = (),
     compare: StrPath | None = None,
     upsample: bool = False,
     root: StrPath | None = None,
@@ -217,8 +217,8 @@ def align(
 ) -> Outcome:
     """Find the times of the words and phones of a data directory, like the command `asr align`.
 
-    Writes `words.ctm`, `phones.ctm`, `states.npz` and, optionally, TextGrids to the directory `output`. To align a
-    single utterance without files, use `Recognizer.align`.
+    Writes `words.ctm`, `phones.ctm`, `states.npz` and, optionally, files of `formats` to the directory `output`. To
+    align a single utterance without files, use `Recognizer.align`.
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
 
@@ -230,8 +230,9 @@ def align(
     lexicon : path, or "graphemes"
         Pronunciations, by default those of the model. Without a model they are needed. "graphemes": a phone for each
         letter.
-    textgrid : bool
-        Whether to write a TextGrid for each recording.
+    formats : str or list of str
+        Further files for each recording: "textgrid", "elan", "csv", "json" or "audacity"; several in a list, or in one
+        text with commas. TextGrids and ELAN files of `prepare` keep their tiers.
     compare : path, optional
         Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. The log has the distances between the
         boundaries, and `output/compare.tsv` a table.
@@ -248,11 +249,11 @@ def align(
     []
     """
     if model is None:
-        return _align_with_own_model(Path(data), Path(output), lexicon, textgrid, compare, root, jobs, cluster)
+        return _align_with_own_model(Path(data), Path(output), lexicon, formats, compare, root, jobs, cluster)
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
         return recognizer.align_directory(
-            data, output, root=root, lexicon=lexicon, textgrid=textgrid, compare=compare, workers=workers
+            data, output, root=root, lexicon=lexicon, formats=formats, compare=compare, workers=workers
         )
 
 
@@ -403,7 +404,7 @@ def _align_with_own_model(
     data: Path,
     output: Path,
     lexicon: StrPath | None,
-    textgrid: bool,
+    formats: str | Sequence[str],
     compare: StrPath | None,
     root: StrPath | None,
     jobs: int,
@@ -433,7 +434,7 @@ def _align_with_own_model(
             output,
             root=optional_path(root),
             lexicon=Path(lexicon),
-            textgrid=textgrid,
+            formats=formats,
             check=False,
             compare=optional_path(compare),
             workers=workers,

@@ -382,7 +382,7 @@ class Recognizer(DescribedModel):
         *,
         root: str | os.PathLike[str] | None = None,
         lexicon: str | os.PathLike[str] | None = None,
-        textgrid: bool = False,
+        formats: str | Sequence[str] = (),
         compare: str | os.PathLike[str] | None = None,
         workers: Workers = _SERIAL,
     ) -> Outcome:
@@ -401,7 +401,7 @@ class Recognizer(DescribedModel):
             Path(output),
             root=optional_path(root),
             lexicon=optional_path(lexicon),
-            textgrid=textgrid,
+            formats=formats,
             compare=optional_path(compare),
             workers=workers,
         )

@@ -35,8 +35,8 @@ root : path, optional
     Directory from which relative paths in `wav.scp` and `feats.scp` start.
 strip_stress : bool, optional
     Whether to remove stress digits of the lexicon's phones. None removes them if these are the CMU dictionary's.
-textgrid : bool
-    Whether to write a Praat TextGrid for each recording.
+formats : str or list of str
+    Further files for each recording: "textgrid", "elan", "csv", "json" or "audacity".
 upsample : bool
     Whether to convert audio with a lower rate than the model's instead of raising an error.
 tests : list of paths

@@ -43,9 +43,16 @@ def align(
             show_default=False,
         ),
     ] = None,
-    textgrid: Annotated[
-        bool, typer.Option("--textgrid", help="Also write a Praat TextGrid for every recording.")
-    ] = False,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME[,NAME]",
+            help="Also write a file for every recording: textgrid, elan, csv, json or audacity. TextGrids and ELAN "
+            "files of asr prepare keep their tiers.",
+            show_default=False,
+        ),
+    ] = "",
     compare: Annotated[
         Path | None,
         typer.Option(
@@ -75,8 +82,8 @@ def align(
 
     \b
     Examples:
-      asr align --data data/all --lexicon graphemes --out aligned --textgrid
-      asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --textgrid
+      asr align --data data/all --lexicon graphemes --out aligned --format textgrid
+      asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --format textgrid,elan
     """
     if model is not None:
         require_model(model, "--model")
@@ -87,6 +94,7 @@ def align(
     require_address_space()
 
     import asr
+    from asr.alignment.label_files import label_formats
     from asr.cli.reporting import report_failures
 
     # The fit of the transcripts is always logged, as in training, not only for suspects.
@@ -99,13 +107,13 @@ def align(
         out,
         root=root,
         lexicon=lexicon,
-        textgrid=textgrid,
+        formats=formats,
         compare=compare,
         upsample=upsample,
         jobs=jobs,
         cluster=cluster,
     )
     typer.echo(out / "words.ctm")
-    if textgrid:
-        typer.echo(out / "textgrid")
+    for name in label_formats(formats):
+        typer.echo(out / name)
     report_failures(summary, out)

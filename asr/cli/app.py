@@ -24,7 +24,7 @@ for a lexicon made from the letters.
   asr train  --data data/train --lexicon lexicon.txt --work-dir runs/mine
   asr decode --model runs/mine/model.safetensors --out runs/mine/test --data data/test
   asr score  data/test/text runs/mine/test/hyp.txt
-  asr align  --data data/train --lexicon graphemes --out aligned --textgrid
+  asr align  --data data/train --lexicon graphemes --out aligned --format textgrid
 
 Help for a command: asr train --help.
 """

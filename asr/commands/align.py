@@ -19,14 +19,16 @@ from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.interval_trust import IntervalTrust, interval_trust
+from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, read_scores, write_scores, write_suspects
 from asr.alignment.suspects import MIN_UTTERANCES, TranscriptCheck, check_transcripts, first_rivals
-from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, free_path, phone_loop, score_utterance
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
 from asr.commands.long_utterances import PASSAGES, divide_long_utterances
+from asr.commands.prepare import source_files
 from asr.commands.report import report_alignment
 from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
@@ -66,12 +68,14 @@ def align(
     *,
     root: Path | None = None,
     lexicon: Path | None = None,
-    textgrid: bool = False,
+    formats: str | Sequence[str] = (),
     check: bool = True,
     compare: Path | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
-    """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/RECORDING.TextGrid`.
+    """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz`, and `out/FORMAT/RECORDING.ENDING`.
+
+    `formats` are names of `asr.alignment.label_files.LABEL_FORMATS`.
 
     `out/scores.tsv` has the score (`asr.alignment.transcript_scores`) and trust (`asr.alignment.trust`) of every
     transcript. The CTM files have the trust in each word and phone (`asr.alignment.interval_trust`). `out/suspects.tsv`
@@ -90,6 +94,7 @@ def align(
 
     Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
     """
+    formats = label_formats(formats)
     hand_labels = None if compare is None else read_hand_labels(compare)
     given = corpus_for(model, data, root)
     pronunciations = _pronunciations(model, lexicon, given)
@@ -133,8 +138,7 @@ def align(
     long.write(out / PASSAGES, seconds)
     of = {utterance.id: utterance for utterance in corpus.utterances}
     rows = [_row(of[name], one, seconds[name], trust.get(name)) for name, one in aligned.items()]
-    if textgrid:
-        _replace_textgrids(out / "textgrid", rows)
+    write_label_files(out, formats, rows, source_files(data))
     if hand_labels is not None:
         comparison = compare_boundaries(hand_labels, rows)
         comparison.write(out / COMPARISON)
@@ -176,12 +180,6 @@ def _aligned(
                     found[name] = result
             counter.advance(len(batch))
     return found, problems
-
-
-def _replace_textgrids(folder: Path, rows: Sequence[AlignedUtterance]) -> None:
-    for path in sorted(folder.rglob("*.TextGrid")):
-        path.unlink()  # an earlier alignment
-    write_textgrids(folder, rows)
 
 
 def _write_alignment(out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes]) -> None:

@@ -20,8 +20,9 @@ from asr.runs.progress import Progress
 from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, printable
 from asr.util.files import atomic_write
+from asr.util.text_lines import read_text
 from asr.util.text_normalization import TextError, TextNormalizer
-from discriminants.util.paths import exists, is_dir
+from discriminants.util.paths import exists, is_dir, is_file
 
 TABLE = "prepared.tsv"
 """Every file, row or segment of the source: where it stands, and its utterance or the reason why it is left out."""
@@ -332,6 +333,20 @@ def _chosen_speakers(speakers: Sequence[str], wanted: int | Sequence[str], seed:
             "--test-speakers (test_speakers=): every speaker is a test speaker; none is left for training."
         )
     return chosen
+
+
+def source_files(data: Path) -> dict[str, Path]:
+    """Return the TextGrid or ELAN file of each utterance of a directory that `prepare` wrote, if it still exists."""
+    table = next((folder / TABLE for folder in (data, data.parent) if is_file(folder / TABLE)), None)
+    if table is None:
+        return {}
+    found: dict[str, Path] = {}
+    for line in read_text(table, CorpusError).splitlines()[1:]:
+        place, name, code = [*line.split("\t"), "", ""][:3]
+        path = re.match(r"(?i)(.*\.(?:textgrid|eaf)):", place)
+        if path and code == "used" and is_file(Path(path[1])):
+            found[name] = Path(path[1])
+    return found
 
 
 def _write_table(path: Path, result: Prepared) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.suspects import SUSPICIOUS
-from asr.alignment.textgrid import AlignedUtterance
 from asr.commands.run_results import RunResults, read_run, with_trusts
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.report.clip import MAX_CLIPS, Tier, make_clips, sound_notes

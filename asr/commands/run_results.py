@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from asr.alignment.ctm import read_ctm
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.score_files import SCORES, SUSPECTS, read_reasons, read_scores
-from asr.alignment.textgrid import AlignedUtterance
 from asr.recognition.hypotheses import HYPOTHESES, TIMES
 from asr.report.clip import Label, labels_of
 from asr.scoring.files import read_transcripts

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import soundfile
 
-from asr.alignment.textgrid import AlignedUtterance
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.corpus.audio import audio_seconds, read_audio, read_header
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from asr.alignment.alignment_check import segments_of_states
 from asr.alignment.frame_times import frame_times
-from asr.alignment.textgrid import AlignedUtterance
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Utterance
 from asr.report.clip import Clip, Tier, make_clips, sound_notes, tiers_of

@@ -9,7 +9,9 @@ import soundfile
 from asr.alignment.boundary_comparison import compare, read_hand_labels
 from asr.alignment.ctm import CtmRow, write_ctm
 from asr.alignment.frame_times import FrameTimes
-from asr.alignment.textgrid import AlignedUtterance, write_textgrid, write_textgrids
+from asr.alignment.label_files import write_label_files
+from asr.alignment.recording_labels import AlignedUtterance
+from asr.alignment.textgrid import write_textgrid
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment
 from asr.util.errors import CorpusError
@@ -46,12 +48,12 @@ def test_compare_with_a_ctm_file_counts_by_limit(tmp_path):
 
 def test_compare_with_its_own_textgrids_finds_no_difference(tmp_path, audio):
     ones = [aligned("a", "A", audio), aligned("b", "B", audio, 4.0)]
-    write_textgrids(tmp_path / "grids", ones)
+    write_label_files(tmp_path / "grids", ["textgrid"], ones, {})
     found = compare(read_hand_labels(tmp_path / "grids"), ones)
     assert found.n_labeled == 4
     assert np.abs(found.differences).max() < 1e-3
     assert np.array_equal(
-        found.differences, compare(read_hand_labels(tmp_path / "grids/talk.TextGrid"), ones).differences
+        found.differences, compare(read_hand_labels(tmp_path / "grids/textgrid/talk.TextGrid"), ones).differences
     )
 
 

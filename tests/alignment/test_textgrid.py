@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from praatio import textgrid
 
 from asr.alignment.frame_times import FrameTimes
-from asr.alignment.textgrid import AlignedUtterance, recording_names, write_textgrid, write_textgrids
+from asr.alignment.label_files import write_label_files
+from asr.alignment.recording_labels import AlignedUtterance, recording_names
+from asr.alignment.textgrid import write_textgrid
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment
 
@@ -73,8 +75,8 @@ def test_write_textgrids_of_two_speakers_has_times_of_the_recording(tmp_path):
         aligned("a", "A", audio, 0.5, "one"),
         aligned("c", "B", audio, 3.2, "x"),
     ]
-    write_textgrids(tmp_path / "out", ones)
-    grid = textgrid.openTextgrid(str(tmp_path / "out" / "talk.TextGrid"), includeEmptyIntervals=False)
+    write_label_files(tmp_path / "out", ["textgrid"], ones, {})
+    grid = textgrid.openTextgrid(str(tmp_path / "out" / "textgrid" / "talk.TextGrid"), includeEmptyIntervals=False)
     assert grid.tierNames == ("A - words", "A - phones", "B - words", "B - phones")
     assert grid.maxTimestamp == 5.0
     found = [(pytest.approx(one.start, abs=1e-3), one.label) for one in grid.getTier("B - words").entries]
@@ -84,8 +86,9 @@ def test_write_textgrids_of_two_speakers_has_times_of_the_recording(tmp_path):
 
 def test_write_textgrids_of_one_speaker_shortens_overlapping_segments(tmp_path):
     audio = record(tmp_path / "talk.wav")
-    write_textgrids(tmp_path / "out", [aligned("a", "A", audio, 0.0, "one"), aligned("b", "A", audio, 0.3, "two")])
-    grid = textgrid.openTextgrid(str(tmp_path / "out" / "talk.TextGrid"), includeEmptyIntervals=False)
+    ones = [aligned("a", "A", audio, 0.0, "one"), aligned("b", "A", audio, 0.3, "two")]
+    write_label_files(tmp_path / "out", ["textgrid"], ones, {})
+    grid = textgrid.openTextgrid(str(tmp_path / "out" / "textgrid" / "talk.TextGrid"), includeEmptyIntervals=False)
     assert grid.tierNames == ("words", "phones")
     first, second = grid.getTier("words").entries
     assert first.end == second.start
@@ -104,8 +107,10 @@ def test_prepare_reads_the_written_textgrids(tmp_path, asr):
         aligned("b", "B", second, 1.0, "two"),
         aligned("c", "C", second, 3, "x"),
     ]
-    write_textgrids(tmp_path / "out", ones)
-    status, _, err = asr("prepare", "textgrid", tmp_path / "out", tmp_path / "data", "--audio", tmp_path / "audio")
+    write_label_files(tmp_path / "out", ["textgrid"], ones, {})
+    status, _, err = asr(
+        "prepare", "textgrid", tmp_path / "out" / "textgrid", tmp_path / "data", "--audio", tmp_path / "audio"
+    )
     assert (status, err) == (0, "")
     lines = (tmp_path / "data" / "text").read_text().splitlines()
     assert [line.split(maxsplit=1)[1] for line in lines] == ["one", "two", "x"]

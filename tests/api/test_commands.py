@@ -96,9 +96,21 @@ def test_transcripts_that_do_not_belong_together_are_refused(tmp_path):
 
 
 def test_alignments_and_features_are_those_of_the_commands(toy_model, toy_corpus, tmp_path, asr):
-    outcome = package.align(toy_model, toy_corpus / "test", tmp_path / "a", textgrid=True, jobs=1)
+    outcome = package.align(toy_model, toy_corpus / "test", tmp_path / "a", formats="textgrid", jobs=1)
     assert outcome.n_done == 10
-    asr("align", "--model", toy_model, "--data", toy_corpus / "test", "--out", tmp_path / "b", "--textgrid", "-j", 1)
+    asr(
+        "align",
+        "--model",
+        toy_model,
+        "--data",
+        toy_corpus / "test",
+        "--out",
+        tmp_path / "b",
+        "--format",
+        "textgrid",
+        "-j",
+        1,
+    )
     for path in sorted((tmp_path / "b").rglob("*.*")):
         if path.name != "report.html":  # the title has the name of the folder
             assert path.read_bytes() == (tmp_path / "a" / path.relative_to(tmp_path / "b")).read_bytes()

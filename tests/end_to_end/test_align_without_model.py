@@ -17,7 +17,7 @@ from asr.util.errors import ConfigError, LexiconError, RunError
 def aligned(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Output directory of an alignment of the toy corpus with graphemes."""
     out = tmp_path_factory.mktemp("graphemes") / "aligned"
-    outcome = package.align(None, toy_corpus / "train", out, lexicon="graphemes", textgrid=True, jobs=1)
+    outcome = package.align(None, toy_corpus / "train", out, lexicon="graphemes", formats="textgrid", jobs=1)
     assert outcome.n_done == 24
     return out
 
@@ -107,7 +107,9 @@ def test_align_keeps_utterances_with_unknown_words(toy_model, toy_corpus, tmp_pa
     lexicon = tmp_path / "lexicon.txt"
     lines = (toy_corpus / "lexicon.txt").read_text().splitlines(keepends=True)
     lexicon.write_text("".join(line for line in lines if not line.startswith("SEVEN ")))
-    outcome = package.align(toy_model, toy_corpus / "test", tmp_path / "part", lexicon=lexicon, textgrid=True, jobs=1)
+    outcome = package.align(
+        toy_model, toy_corpus / "test", tmp_path / "part", lexicon=lexicon, formats="textgrid", jobs=1
+    )
     package.align(toy_model, toy_corpus / "test", tmp_path / "full", jobs=1)
     text = (toy_corpus / "test" / "text").read_text()
     assert outcome.n_done == 10

@@ -61,9 +61,9 @@ def decoded(toy_corpus: Path, toy_model: Path, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="module")
 def aligned(toy_corpus: Path, toy_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Output directory of `asr align --textgrid`, run as a process of its own."""
+    """Output directory of `asr align --format textgrid`, run as a process of its own."""
     out = tmp_path_factory.mktemp("aligned")
-    command = [sys.executable, "-m", "asr.cli", "align", "--textgrid", "--model", toy_model, "--out", out]
+    command = [sys.executable, "-m", "asr.cli", "align", "--format", "textgrid", "--model", toy_model, "--out", out]
     subprocess.run([*map(str, command), "--data", str(toy_corpus / "test")], cwd=Path(__file__).parents[2], check=True)
     return out
 

@@ -10,7 +10,7 @@ import soundfile
 from PIL import Image
 
 from asr.alignment.frame_times import FrameTimes
-from asr.alignment.textgrid import AlignedUtterance
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment
 from asr.report import clip as clip_module

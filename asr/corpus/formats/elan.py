@@ -15,7 +15,10 @@ from asr.corpus.formats.source import (
     files_below,
     read_annotation,
 )
+from asr.corpus.formats.textgrid import WORDS, joined, transcript_tiers
 from asr.util.errors import CorpusError
+
+_SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
 
 
 def read_elan(source: Path, options: ReadOptions) -> Iterator[Found]:
@@ -43,27 +46,33 @@ def _annotations(path: Path, finder: AudioFinder, pattern: re.Pattern[str] | Non
         yield audio
         return
     tiers = document.tiers
-    kept = [name for name in tiers if (pattern.search(name) if pattern else "PARENT_REF" not in tiers[name][2])]
+    kept = transcript_tiers(
+        [name for name in tiers if pattern is not None or "PARENT_REF" not in tiers[name][2]], pattern
+    )
     if not kept:
         yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(tiers) or 'none'}")
     for name in kept:
         speaker = tiers[name][2].get("PARTICIPANT") or (name if len(kept) > 1 else None)
-        for start, end, value, *_ in sorted(_values(path, document, name)):
+        values = [(start / 1000, end / 1000, value) for start, end, value, *_ in sorted(_values(path, document, name))]
+        for start, end, value in joined(values) if WORDS.search(name) else values:
             if value.split():
-                place = f"{path}:{name}:{start / 1000:.3f}"
-                yield SourceUtterance(audio, value, place, speaker, start / 1000, end / 1000)
+                yield SourceUtterance(audio, value, f"{path}:{name}:{start:.3f}", speaker, start, end)
 
 
 def open_elan(path: Path) -> Any:
     """Return the file as pympi's `Eaf`; CorpusError if it is damaged."""
-    from pympi import Eaf
+    from pympi.Elan import Eaf, parse_eaf
 
     if "<!DOCTYPE" in read_annotation(path):
         raise CorpusError(f"{path}: has a document type definition. Expected an ELAN file without one.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Eaf(str(path))
+            document = Eaf()
+            document.remove_tier("default")
+            document.adocument[_SCHEMA] = ""  # pympi deletes this attribute, which some files lack
+            parse_eaf(str(path), document)
+            return document
     except Exception as error:  # pympi raises errors of many kinds for damaged files
         raise CorpusError(f"{path}: not an ELAN file ({type(error).__name__}: {error}).") from error
 

@@ -1,7 +1,7 @@
 """Praat TextGrids, long or short, in UTF-8 or UTF-16: an utterance for each interval with text."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from asr.corpus.formats.source import (
 )
 from asr.util.errors import CorpusError
 
-PHONES = re.compile(r"(?i)(^|[ _-])(phone[sm]?e?s?|phon|segments?|mau|sampa|ipa)$")
+PHONES = re.compile(r"(?i)(^|[ _-])(phone[sm]?e?s?|phon|segments?|mau|sampa|ipa)( \(aligned\))?$")
 """Names of tiers with phones, which are left out unless `tiers` names them."""
-WORDS = re.compile(r"(?i)(^|[ _-])(words?|ort|orthography)$")
+WORDS = re.compile(r"(?i)(^|[ _-])(words?|ort|orthography)( \(aligned\))?$")
 """Names of tiers with an interval per word, as aligners write them; neighboring intervals are joined."""
+TRUST = " trust"
+"""End of the name of a tier whose labels are the trusts in the labels of another tier, as `asr align` writes them."""
 SILENCES = frozenset(("sil", "sp", "spn", "<p:>", "<eps>", "<unk>"))
 """Labels of silence and noise in tiers of words."""
 MAX_GAP = 0.5
@@ -54,7 +56,7 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
     from praatio.data_classes.interval_tier import IntervalTier
 
     grid = open_textgrid(path)
-    kept = [name for name in grid.tierNames if (pattern.search(name) if pattern else not PHONES.search(name))]
+    kept = transcript_tiers(grid.tierNames, pattern)
     if not kept:
         yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(grid.tierNames) or 'none'}")
     for tier in (grid.getTier(name) for name in kept):
@@ -64,20 +66,32 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
         speaker, dash, rest = tier.name.rpartition(" - ")
         if not dash:
             speaker, rest = tier.name if len(kept) > 1 else None, tier.name
-        for start, end, text in _joined(tier.entries) if WORDS.search(rest) else tier.entries:
+        for start, end, text in joined(tier.entries) if WORDS.search(rest) else tier.entries:
             if text.split():
                 yield SourceUtterance(audio, text, f"{path}:{tier.name}:{start:.3f}", speaker, start, end)
 
 
-def _joined(words: Iterable[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
+def transcript_tiers(names: Sequence[str], pattern: re.Pattern[str] | None) -> list[str]:
+    """Return the tiers that match the pattern; without one, the tiers with transcripts.
+
+    Words that `asr align` or `asr decode` wrote, which have a tier of trusts, are transcripts only if no other tier is.
+    """
+    if pattern is not None:
+        return [name for name in names if pattern.search(name)]
+    kept = [name for name in names if not PHONES.search(name) and not name.endswith(TRUST)]
+    given = [name for name in kept if f"{name}{TRUST}" not in names]
+    return given or kept
+
+
+def joined(words: Iterable[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
     """Return utterances joined from words whose gaps are at most `MAX_GAP`."""
-    joined: list[tuple[float, float, str]] = []
+    found: list[tuple[float, float, str]] = []
     for start, end, word in words:
         if word.strip().lower() in SILENCES:
             continue
-        first, last, text = joined[-1] if joined else (0.0, -MAX_GAP - 1, "")
+        first, last, text = found[-1] if found else (0.0, -MAX_GAP - 1, "")
         if start - last <= MAX_GAP and end - first <= MAX_JOINED:
-            joined[-1] = (first, end, f"{text} {word}")
+            found[-1] = (first, end, f"{text} {word}")
         else:
-            joined.append((start, end, word))
-    return joined
+            found.append((start, end, word))
+    return found

@@ -180,7 +180,9 @@ def _command_seeds(folder: Path) -> Seeds:
     renames=True,
 )
 def _align(folder: Path) -> None:
-    align(folder / "gmm.safetensors", folder / "train", folder / "out", lexicon=folder / "lexicon.txt", textgrid=True)
+    align(
+        folder / "gmm.safetensors", folder / "train", folder / "out", lexicon=folder / "lexicon.txt", formats="textgrid"
+    )
     with np.load(folder / "out" / "states.npz", allow_pickle=False) as states:
         n_states = sum(states[name].size > 0 for name in states.files)
     lines = {line.split()[0] for line in (folder / "out" / "words.ctm").read_text(encoding="utf-8").splitlines()}

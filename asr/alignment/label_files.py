@@ -1,0 +1,51 @@
+"""Files of labels in the formats that other programs read, one for each recording."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from asr.alignment.recording_labels import AlignedUtterance, labelled_recordings
+from asr.util.errors import ConfigError
+
+LABEL_FORMATS: Mapping[str, tuple[str, str]] = {
+    "textgrid": (".TextGrid", "textgrid.write_labels"),
+    "elan": (".eaf", "elan.write_labels"),
+    "csv": (".csv", "label_tables.write_csv"),
+    "json": (".json", "label_tables.write_json"),
+    "audacity": (".txt", "label_tables.write_audacity"),
+}
+"""Ending of the files of each format, and its writer as module and function of `asr.alignment`."""
+
+
+def label_formats(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of formats, given as one text with commas or as several; ConfigError for an unknown one."""
+    texts = [names] if isinstance(names, str) else names
+    found = tuple(dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip()))
+    for name in found:
+        if name not in LABEL_FORMATS:
+            raise ConfigError(f"--format (formats=): {name!r}. Expected one of {', '.join(LABEL_FORMATS)}.")
+    return found
+
+
+def write_label_files(
+    out: Path, formats: Sequence[str], aligned: Iterable[AlignedUtterance], sources: Mapping[str, Path]
+) -> None:
+    """Write `out/FORMAT/RECORDING.ENDING` for each format and recording, with the times of the recording.
+
+    A file has the name of its audio file. If the audio files are in several folders, the files are in folders of the
+    same names, so that `asr prepare` finds the audio. Files of an earlier run are removed. `sources` has the annotation
+    files of the utterances, whose tiers are kept in files of the same format.
+    """
+    if not formats:
+        return
+    recordings = list(labelled_recordings(aligned, sources))
+    for name in formats:
+        ending, writer = LABEL_FORMATS[name]
+        module, _, function = writer.rpartition(".")
+        write = getattr(import_module(f"asr.alignment.{module}"), function)
+        for path in sorted((out / name).rglob(f"*{ending}")):
+            path.unlink()  # an earlier alignment
+        for recording in recordings:
+            path = out / name / f"{recording.name}{ending}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(path, recording)

@@ -1,0 +1,141 @@
+"""Labels of recordings: the words and phones of their utterances, in the time of the recording."""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from asr.alignment.frame_times import FrameTimes
+from asr.corpus.audio import audio_seconds
+from asr.corpus.data_directory import Utterance
+from asr.corpus.formats.textgrid import TRUST
+from asr.decode.path_segments import Segment
+
+Interval = tuple[float, float, str]
+
+
+class AlignedUtterance(NamedTuple):
+    """Words and phones of an utterance in frames, the times of the frames, and the trust in the parts (0 to 1)."""
+
+    utterance: Utterance
+    words: Sequence[Segment]
+    phones: Sequence[Segment]
+    times: FrameTimes
+    trust: float | None = None
+    word_trusts: Sequence[float] = ()
+    phone_trusts: Sequence[float] = ()
+
+    def intervals(self, segments: Iterable[Segment]) -> list[Interval]:
+        """Return segments with start and end in seconds of the recording."""
+        start, border = self.utterance.start or 0.0, self.times.border
+        return [(start + border(one.start), start + border(one.end), one.label) for one in segments]
+
+
+class Label(NamedTuple):
+    """A word or phone, with start and end in seconds of the recording, and its trust or confidence if known."""
+
+    start: float
+    end: float
+    text: str
+    trust: float | None = None
+
+
+@dataclass(frozen=True)
+class LabelTier:
+    """The words or the phones of a speaker, in order of time and without overlap."""
+
+    kind: Literal["words", "phones"]
+    speaker: str
+    labels: Sequence[Label]
+
+
+@dataclass(frozen=True)
+class RecordingLabels:
+    """The tiers of a recording."""
+
+    name: str  # of the audio file relative to the folder of all recordings, without its ending; or an utterance id
+    audio: Path | None
+    seconds: float
+    tiers: Sequence[LabelTier]
+    source: Path | None = None  # annotation file whose tiers are kept, if any
+
+    def named_tiers(self, taken: Collection[str] = ()) -> Iterator[tuple[str, str, Sequence[Label]]]:
+        """Yield name, speaker and labels of each tier, and of a tier `NAME trust` with the trusts in its labels.
+
+        For several speakers, the names are `SPEAKER - words`, as in Montreal Forced Aligner. Names that are `taken` get
+        the ending ` (aligned)`.
+        """
+        several = len({tier.speaker for tier in self.tiers}) > 1
+        for tier in self.tiers:
+            name = f"{tier.speaker} - {tier.kind}" if several else tier.kind
+            name = f"{name} (aligned)" if name in taken else name
+            yield name, tier.speaker, tier.labels
+            trusts = [label._replace(text=f"{label.trust:.2f}") for label in tier.labels if label.trust is not None]
+            if trusts:
+                yield f"{name}{TRUST}", tier.speaker, trusts
+
+
+def labelled_recordings(
+    aligned: Iterable[AlignedUtterance], sources: Mapping[str, Path] | None = None
+) -> Iterator[RecordingLabels]:
+    """Yield the labels of each recording. Features from archives have no recordings: each utterance is one.
+
+    `sources` has the annotation file of an utterance by its id (`asr.commands.prepare.sources`).
+    """
+    of_recording: dict[Path | str, list[AlignedUtterance]] = defaultdict(list)
+    for one in aligned:
+        of_recording[one.utterance.audio or one.utterance.id].append(one)
+    names = recording_names([path for path in of_recording if isinstance(path, Path)])
+    for recording, ones in of_recording.items():
+        ones.sort(key=lambda one: (one.utterance.start or 0.0, one.utterance.id))
+        last = max((one.utterance.start or 0.0) + one.times.border(one.times.n_frames) for one in ones)
+        audio = recording if isinstance(recording, Path) else None
+        if audio is not None:
+            last = max(last, round(audio_seconds(audio), 4))
+        files = {path for one in ones if (path := (sources or {}).get(one.utterance.id)) is not None}
+        yield RecordingLabels(
+            names[recording] if isinstance(recording, Path) else recording,
+            audio,
+            last,
+            list(_tiers(ones)),
+            files.pop() if len(files) == 1 else None,
+        )
+
+
+def recording_names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of each audio file relative to their common folder, without its ending unless two are equal."""
+    if not paths:
+        return {}
+    common = Path(os.path.commonpath([path.parent for path in paths]))
+    bare = {path: path.relative_to(common).with_suffix("") for path in paths}
+    n_alike = Counter(bare.values())
+    return {path: str(path.relative_to(common) if n_alike[name] > 1 else name) for path, name in bare.items()}
+
+
+def _tiers(ones: Sequence[AlignedUtterance]) -> Iterator[LabelTier]:
+    """Yield the tiers of a recording, whose utterances are in order of time."""
+    for speaker in dict.fromkeys(one.utterance.speaker for one in ones):
+        own = [one for one in ones if one.utterance.speaker == speaker]
+        words = (label for one in own for label in _labels(one, one.words, one.word_trusts))
+        yield LabelTier("words", speaker, _without_overlap(words))
+        if any(one.phones for one in own):
+            phones = (label for one in own for label in _labels(one, one.phones, one.phone_trusts))
+            yield LabelTier("phones", speaker, _without_overlap(phones))
+
+
+def _labels(one: AlignedUtterance, segments: Sequence[Segment], trusts: Sequence[float]) -> Iterator[Label]:
+    values: Sequence[float | None] = trusts or [None] * len(segments)
+    for interval, trust in zip(one.intervals(segments), values, strict=True):
+        yield Label(*interval, trust)
+
+
+def _without_overlap(labels: Iterable[Label]) -> list[Label]:
+    """Shorten labels that begin before the end of the previous one, as if segments of a speaker overlap."""
+    kept: list[Label] = []
+    for start, end, text, trust in labels:
+        start = max(round(start, 4), kept[-1].end if kept else 0.0)
+        if start < round(end, 4):
+            kept.append(Label(start, round(end, 4), text, trust))
+    return kept
