@@ -32,7 +32,7 @@ def read_elan(source: Path, options: ReadOptions) -> Iterator[Found]:
                 yield from _annotations(path, finder, pattern)
             except CorpusError as error:
                 yield LeftOut(str(path), error.code, str(error))
-    yield from finder.unused("no ELAN file names it")
+    yield from finder.unused("no ELAN file names it", (".eaf", ".pfsx", ".etf"))
 
 
 def _annotations(path: Path, finder: AudioFinder, pattern: re.Pattern[str] | None) -> Iterator[Found]:
@@ -46,12 +46,18 @@ def _annotations(path: Path, finder: AudioFinder, pattern: re.Pattern[str] | Non
     kept = [name for name in tiers if (pattern.search(name) if pattern else "PARENT_REF" not in tiers[name][2])]
     if not kept:
         yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(tiers) or 'none'}")
+    for name in tiers:
+        if kept and name not in kept:
+            why = "--tiers (tiers=) does not match it" if pattern else "a tier that depends on another"
+            yield LeftOut(f"{path}:{name}", "other-tier", why)
     for name in kept:
         speaker = tiers[name][2].get("PARTICIPANT") or (name if len(kept) > 1 else None)
         for start, end, value, *_ in sorted(_values(path, document, name)):
+            place = f"{path}:{name}:{start / 1000:.3f}"
             if value.split():
-                place = f"{path}:{name}:{start / 1000:.3f}"
                 yield SourceUtterance(audio, value, place, speaker, start / 1000, end / 1000)
+            else:
+                yield LeftOut(place, "no-words", "the annotation is empty")
 
 
 def open_elan(path: Path) -> Any:
