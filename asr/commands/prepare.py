@@ -115,7 +115,7 @@ def prepare(
         raise ConfigError(f"--channel (channel=): {channel}. Expected a number of at least 1.")
     rule, recordings = _speaker_rule(speakers), Recordings(channel)
     vocabulary = None if lexicon is None or is_graphemes(lexicon) else set(read_lexicon(lexicon).words)
-    if vocabulary and all(word == word.upper() for word in vocabulary):
+    if vocabulary and all(word == word.upper() for word in vocabulary) and any(map(str.isupper, vocabulary)):
         normalizer.case = "upper"
     found = list(_followed(_reader(format_name, source)(source, options), None, "reading"))
     if not found:
@@ -268,7 +268,10 @@ def _with_speakers(
     named = []
     for one, words in usable:
         speaker = _key(rule(one, root, folders) or "")
-        if speaker:
+        fault = fault_in_name(speaker) if speaker else None
+        if fault is not None:
+            result.left_out.append(LeftOut(one.place, "bad-name", f"the speaker '{speaker}' {fault}"))
+        elif speaker:
             named.append((one, words, speaker))
         else:
             result.left_out.append(

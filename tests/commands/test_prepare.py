@@ -167,6 +167,12 @@ def test_words_take_the_case_of_the_lexicon(tmp_path):
     assert result.missing_words["CAFÉ"] == 1 and "LA" not in result.missing_words
 
 
+def test_lexicon_without_letter_case_leaves_lower_case(tmp_path):
+    (tmp_path / "lexicon.txt").write_text("हिन्दी h i n d i\n")
+    result = run("folder", write_folder(tmp_path / "source"), tmp_path / "data", lexicon=tmp_path / "lexicon.txt")
+    assert result.utterances["anna_a1"].words == WORDS["anna_a1"]
+
+
 def test_nothing_usable_is_an_error(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match="nothing"):

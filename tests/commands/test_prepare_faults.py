@@ -14,7 +14,6 @@ import asr
 from asr.cli import main
 from asr.commands.prepare import TABLE, summary
 from asr.corpus.data_directory import read_data_directory
-from asr.corpus.sphinx_features import write_sphinx_features
 from asr.util.errors import AsrError, ConfigError, CorpusError
 from tests.source_formats import CORPORA, RATE, WRITERS, write_sound
 
@@ -124,6 +123,7 @@ FAULTS: dict[str, tuple[str, Change, dict[str, str]]] = {
     "file of a row missing": ("table", append("table.csv", "none.wav,a,anna\n"), {"csv:8": "no-audio"}),
     "folder in a row": ("table", append("table.csv", "anna,a,anna\n"), {"csv:8": "no-audio"}),
     "audio twice": ("table", append("table.csv", "anna/a1.wav,a,anna\n"), {"csv:8": "duplicate-audio"}),
+    "speaker is no name": ("table", replace("table.csv", "anna\n", "..\n"), {"csv:2": "bad-name"}),
     "overlapping times": ("audacity", append(TXT, "0.2\t0.45\tmore\n"), {"txt:2": "overlap"}),
     "times beyond the audio": ("audacity", append(TXT, "2\t3\tmore\n"), {"txt:2": "bad-segment"}),
     "end before start": ("audacity", append(TXT, "0.45\t0.41\tmore\n"), {"txt:2": "bad-time"}),
@@ -136,7 +136,7 @@ FAULTS: dict[str, tuple[str, Change, dict[str, str]]] = {
     "broken xml": ("elan", write(EAF, "<ANNOTATION_DOCUMENT><TIER>"), {EAF: "unreadable"}),
     "document type": ("elan", write(EAF, "<!DOCTYPE x><a/>"), {EAF: "unreadable"}),
     "latin-1 xml": ("elan", write(EAF, LATIN_1), {EAF: "unreadable"}),
-    "xml without tiers": ("elan", write(EAF, "<ANNOTATION_DOCUMENT/>"), {EAF: "no-tier"}),
+    "xml without tiers": ("elan", write(EAF, "<ANNOTATION_DOCUMENT/>"), {EAF: "unreadable"}),
     "time slot missing": ("elan", replace(EAF, 'REF1="ts1"', 'REF1="ts9"'), {EAF: "unreadable"}),
     "empty annotation": ("elan", replace(EAF, "Cafe\u0301, a\u0300 la carte!", ""), {"said:0.000": "no-words"}),
     "damaged TextGrid": ("textgrid", write("anna/a1.TextGrid", "nothing"), {"a1.TextGrid": "unreadable"}),
@@ -285,14 +285,8 @@ def test_channels_and_rates_are_reported(stereo: Path, tmp_path: Path) -> None:
 
 
 def test_features_of_sphinx_are_used(tmp_path: Path) -> None:
-    source = made("sphinx", tmp_path)
-    rows = np.random.default_rng(0).normal(size=(50, 13))
-    for audio in sorted((tmp_path / "source" / "wav").rglob("*.wav")):
-        features = tmp_path / "source" / "feat" / audio.parent.name / f"{audio.stem}.mfc"
-        features.parent.mkdir(parents=True, exist_ok=True)
-        write_sphinx_features(features, rows)
-        if audio.stem != "a1":
-            audio.unlink()
+    source = made("sphinx-features", tmp_path)
+    write_sound(tmp_path / "source" / "wav" / "anna" / "a1.wav")
     mixed = asr.prepare("sphinx", source, tmp_path / "mixed")
     assert (len(mixed.utterances), [one.code for one in mixed.left_out]) == (1, ["no-audio"] * 5)
     shutil.rmtree(tmp_path / "source" / "wav")
