@@ -33,7 +33,7 @@ class Recordings:
         """Return the seconds of an entry; CorpusError if its audio, its times or the channel cannot be used."""
         if entry.audio.suffix.lower() == SPHINX_SUFFIX:
             if self.channel is not None:
-                raise CorpusError("a file of features. Expected audio, because a channel is wanted", code="bad-channel")
+                raise CorpusError("a file of features has no channels. Expected audio", code="bad-channel")
             return len(read_features(entry.audio)) * _FRAME
         audio = entry.audio.absolute()
         length = self._checked(audio, entry)

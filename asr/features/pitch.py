@@ -8,6 +8,7 @@ mean of the speaker or the corpus.
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.signal import fftconvolve, firwin
 
 if TYPE_CHECKING:
     from asr.features.config import FeatureConfig
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 N_COLUMNS = 2
 _LOWEST, _HIGHEST = 60.0, 500.0  # Hz
 _WINDOW = 0.048  # seconds, almost three periods of the lowest pitch
+_CUTOFF = 800.0  # Hz of the low-pass (Markel 1972): upper harmonics of a moving pitch do not repeat
 _RESOLUTION = 0.25  # semitones; 0.1 is three times as slow
 _UNKNOWN = np.log(150.0)  # before the first voiced frame
 _BLOCK, _BEFORE, _AFTER = 50, 25, 25  # frames of one search: those kept, and their context
@@ -34,6 +36,7 @@ class PitchTracker:
         self._length = max(config.window_samples, int(_WINDOW * self._rate))
         before = (self._length - config.window_samples) // 2  # centers each window in the frame's own window
         self._padding = self._length - config.window_samples - before
+        self._low_pass = firwin(int(0.01 * self._rate) | 1, min(_CUTOFF, 0.45 * self._rate), fs=self._rate)
         self._samples = np.zeros(before, np.float32)
         self._first = self._done = 0  # frames: first of the samples, next to return
         self._last: float | None = None  # log pitch of the frame before
@@ -67,9 +70,16 @@ class PitchTracker:
         import librosa
 
         pitch, voiced, probability = librosa.pyin(
-            samples, fmin=_LOWEST, fmax=min(_HIGHEST, self._rate / 2), sr=self._rate, frame_length=self._length,
-            hop_length=self._shift, center=False, resolution=_RESOLUTION, fill_na=None,
-        )  # fmt: skip
+            fftconvolve(samples, self._low_pass, "same"),
+            fmin=_LOWEST,
+            fmax=min(_HIGHEST, self._rate / 2),
+            sr=self._rate,
+            frame_length=self._length,
+            hop_length=self._shift,
+            center=False,
+            resolution=_RESOLUTION,
+            fill_na=None,
+        )
         skipped = self._done - self._first
         log_pitch, voiced, probability = np.log(pitch[skipped:]), voiced[skipped:], probability[skipped:]
         at, values = np.flatnonzero(voiced), log_pitch[voiced]

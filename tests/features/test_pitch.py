@@ -94,6 +94,6 @@ def test_pitch_with_a_long_shift_is_refused() -> None:
 
 @pytest.mark.slow
 def test_tones_are_recognized_with_pitch(tmp_path: Path) -> None:
-    make_corpus(tmp_path, n_speakers=4, n_test_speakers=2, n_utterances=6, seed=0)
+    make_corpus(tmp_path, n_speakers=4, n_test_speakers=2, n_utterances=5, seed=0)
     (without, *_), (having, *_) = (errors(tmp_path, pitch, 0, "gmm") for pitch in (False, True))
     assert having <= without / 2

@@ -117,4 +117,4 @@ _FORMATS: dict[str, Callable[[Path, Files], Path | None]] = {
     "subtitles": _most(".srt", ".vtt"), "audacity": _audacity, "folder": _most(".txt", ".lab"),
     "table": _first(".csv", ".tsv"),
 }  # fmt: skip
-"""For each format, a rule that returns SOURCE if the files look like it, the more specific formats first."""
+"""Rule of each format, the more specific formats first; it returns SOURCE if the files look like the format."""
