@@ -40,14 +40,13 @@ class Cluster:
 @contextmanager
 def running_cluster(folder: Path) -> Iterator[Cluster]:
     """Start a cluster whose files lie in `folder`; when the block ends, none of its processes is left."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     file = folder / "scheduler.json"
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*arguments: str) -> None:
         with (folder / f"{len(started)}.log").open("wb") as log:
             command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(file), "--no-dashboard"]
-            started.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log))
+            started.append(subprocess.Popen(command, cwd=folder, stdout=log, stderr=log))
 
     try:
         start("scheduler", "--host", "127.0.0.1", "--port", "0")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -14,9 +14,15 @@ from hypothesis import settings
 from asr.cli import main
 from tests.toy_corpus import make_toy_corpus
 
+if TYPE_CHECKING:
+    from tests.cluster_processes import Cluster
+
 Finished = tuple[int, str, str]  # exit status, standard output, standard error
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# Processes that tests start import this tree.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
 
 # Examples are drawn again at every run on a developer's machine, and are fixed in continuous integration. The first
 # call of a compiled function takes seconds, so no example has a deadline.
@@ -62,6 +68,15 @@ def ml_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no benchmark sets at {folder}")
     return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
+    """A dask cluster of two workers."""
+    from tests.cluster_processes import running_cluster
+
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
 
 
 @pytest.fixture

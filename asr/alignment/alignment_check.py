@@ -93,7 +93,7 @@ def check_alignment(
     transcript graphs that were aligned. `frame_shift`: seconds between frames.
     """
     segments = {
-        name: _segments(own, graphs[name], topology)
+        name: segments_of_states(own, graphs[name], topology)
         for name in table.ids
         if len(own := states[table.rows(name)]) and own[0] >= 0
     }
@@ -145,7 +145,10 @@ def check_segments(
     )
 
 
-def _segments(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[Segment], list[Segment]]:
+def segments_of_states(
+    states: np.ndarray, graph: StateGraph, topology: Topology
+) -> tuple[list[Segment], list[Segment]]:
+    """Return the phones and the words of an utterance, given its transcript's graph and states, int32 (n_frames,)."""
     path = path_of_states(states, graph, topology)
     return phone_segments(path, graph, topology), word_segments(path, graph, topology)
 

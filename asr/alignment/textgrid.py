@@ -16,12 +16,19 @@ Interval = tuple[float, float, str]
 
 
 class AlignedUtterance(NamedTuple):
-    """Words and phones of an utterance in frames, and the times of the frames."""
+    """Words and phones of an utterance in frames, the times of the frames, and trust from 0 to 1.
+
+    `trust` is that in the transcript, None if unknown. `word_trusts` and `phone_trusts` are parallel to `words` and
+    `phones`, or empty if unknown.
+    """
 
     utterance: Utterance
     words: Sequence[Segment]
     phones: Sequence[Segment]
     times: FrameTimes
+    trust: float | None = None
+    word_trusts: Sequence[float] = ()
+    phone_trusts: Sequence[float] = ()
 
     def intervals(self, segments: Iterable[Segment]) -> list[Interval]:
         """Return segments with start and end in seconds of the recording."""

@@ -15,7 +15,7 @@ import numpy as np
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.word_edits import EditMargins, edit_margins
 from asr.decode.path_segments import frame_states
-from asr.decode.token_passing import best_path
+from asr.decode.token_passing import BestPath, best_path
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import Topology
@@ -56,24 +56,30 @@ def phone_loop(topology: Topology) -> StateGraph:
     return builder.build(node)
 
 
+def free_path(scores: np.ndarray, loop: StateGraph, topology: Topology, self_loops: np.ndarray) -> BestPath | Issue:
+    """Return the best path through the phone loop, or the fault if no path has a finite score."""
+    path = best_path(scores, loop, topology.unit_state, self_loops)
+    if path is None or not path.complete:
+        return Issue("not-aligned", f"no phone sequence has a finite score in {len(scores)} frames")
+    return path
+
+
 def score_utterance(
     scores: np.ndarray,
     graphs: Sequence[StateGraph],
     loop: StateGraph,
     topology: Topology,
     self_loops: np.ndarray,
+    free: BestPath | None = None,
 ) -> TranscriptScore | Issue:
     """Score an utterance's transcript and its rivals, or return the fault if it cannot be aligned.
 
     `scores`, float32 (n_frames, n_states), are natural log-likelihoods. `graphs` are those of the transcript and its
-    rivals; `loop` comes from `phone_loop`.
+    rivals; `loop` comes from `phone_loop`, and `free` from `free_path` if it is known.
     """
-    path = best_path(scores, loop, topology.unit_state, self_loops)
-    if path is None or not path.complete:
-        return Issue(
-            "not-aligned",
-            f"no phone sequence has a finite score in {len(scores)} frames",
-        )
+    path = free or free_path(scores, loop, topology, self_loops)
+    if isinstance(path, Issue):
+        return path
     spoken = frame_states(path, loop, topology) >= len(topology.silence_states)
     found: list[float | Issue] = []
     for graph in graphs:

@@ -423,6 +423,9 @@ def _align_with_own_model(
     work_dir = output / "training"
     log.info("%s", printable(f"training a model on {data} in {work_dir}"))
     trained = train(data, lexicon, work_dir, root=root, jobs=jobs, cluster=cluster, rebuild_changed=True, until="gmm")
+    for path in (work_dir / "stages" / "transcripts" / SCORES, work_dir / SUSPECTS):
+        with atomic_write(output / path.name) as temporary:
+            temporary.write_bytes(path.read_bytes())
     with open_workers(jobs, cluster) as workers:
         outcome = align_data(
             load_model(trained.model),
@@ -435,9 +438,6 @@ def _align_with_own_model(
             compare=optional_path(compare),
             workers=workers,
         )
-    for path in (work_dir / "stages" / "transcripts" / SCORES, work_dir / SUSPECTS):
-        with atomic_write(output / path.name) as temporary:
-            temporary.write_bytes(path.read_bytes())
     log.info("%s", printable(f"{output / SUSPECTS} lists the transcripts to check first"))
     return outcome
 

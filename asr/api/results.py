@@ -27,6 +27,8 @@ class Word:
         Probability, from 0 to 1, that the word is correct; None unless requested.
     phone_llr, silence_llr : float or None
         Likelihood ratios of `Result`, for the word's frames.
+    trust : float or None
+        Of an aligned word, from 0 to 1: whether the word was said between these times. None for recognized words.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Word:
     confidence: float | None = None
     phone_llr: float | None = None
     silence_llr: float | None = None
+    trust: float | None = None
 
     @property
     def is_filler(self) -> bool:
@@ -62,6 +65,8 @@ class Phone:
         The phone, as in the lexicon, or SIL or SP.
     start, end : float
         Times in seconds from the beginning of the audio.
+    trust : float or None
+        Whether the phone was said between these times, from 0 to 1.
 
     Examples
     --------
@@ -73,6 +78,11 @@ class Phone:
     phone: str
     start: float
     end: float
+    trust: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the phone as a dictionary, without unknown trust."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +158,9 @@ class Alignment:
         As in `Result`.
     warnings : tuple of Issue
         As in `Result`.
+    trust : float or None
+        Whether the transcript is right, from 0 to 1. It depends on the whole and on the word that fits worst. `asr
+        align` compares with other utterances too, so its trust differs.
 
     Examples
     --------
@@ -163,15 +176,17 @@ class Alignment:
     seconds: float
     source: str
     warnings: tuple[Issue, ...] = ()
+    trust: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
             "words": [word.to_dict() for word in self.words],
-            "phones": [asdict(phone) for phone in self.phones],
+            "phones": [phone.to_dict() for phone in self.phones],
             "seconds": self.seconds,
             "source": self.source,
             "warnings": [_issue_dict(warning) for warning in self.warnings],
+            **({} if self.trust is None else {"trust": self.trust}),
         }
 
 

@@ -13,17 +13,22 @@ import numpy as np
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
+from asr.alignment.interval_trust import interval_trust
 from asr.alignment.transcript_graph import transcript_graph
+from asr.alignment.transcript_scores import free_path, phone_loop
 from asr.api.results import Alignment, Result, timed_phones, timed_words
 from asr.api.sound import Audio, Sound, load_sound, source_of
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.features.frame_table import FrameTable
 from asr.features.outliers import find_outlier_utterances
+from asr.features.pieces import Pieces, divided
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.concatenation import concatenated
 from asr.lattices.lattice import Lattice
 from asr.recognition.audio_checks import few_words, level_faults
 from asr.recognition.decoder import Recognition, recognize
 from asr.recognition.lattice_outputs import LatticeOptions, with_lattices
+from asr.recognition.long_recordings import joined, lattice_parts, searched_seconds
 from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.vocabulary import other_case
@@ -51,7 +56,9 @@ def recognize_audio(
     """
     sound = load_sound(audio, rate, model.front_end.config)
     lattice_options = LatticeOptions(confidence=details.confidence)
-    found = _recognize_sound(sound, model, graph, lattice_options, ratios=details.ratios)
+    found = joined(*_recognize_sound(sound, model, graph, lattice_options, ratios=details.ratios))
+    for fault in found.failed.values():
+        raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
     return _result(model, sound, found, "audio", graph)
 
 
@@ -59,19 +66,21 @@ def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: Sta
     """Return the lattice of one utterance, normalized by itself; errors as in `recognize_audio`."""
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
-    if "audio" not in found.lattices:
+    for fault in joined(*found).failed.values():
+        raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
+    parts = lattice_parts(*found)
+    if not parts:
         raise DecodeError(f"{sound.source}: all samples are 0, so it contains no speech", code="silent")
-    return found.lattices["audio"]
+    return concatenated(parts["audio"], len(sound.static))
 
 
 def _recognize_sound(
     sound: Sound, model: SpeechModel, graph: StateGraph, lattice_options: LatticeOptions, *, ratios: bool = False
-) -> Recognition:
-    table = _table({"audio": sound}, {"audio": "speaker"})
-    found = recognize(model, table, graph, lattice_beam=lattice_options.lattice_beam(model.search), ratios=ratios)
-    for fault in found.failed.values():
-        raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
-    return with_lattices(found, lattice_options, model.search)
+) -> tuple[Recognition, Pieces]:
+    pieces = divided(_table({"audio": sound}, {"audio": "speaker"}), model.front_end.config)
+    beam = lattice_options.lattice_beam(model.search)
+    found = recognize(model, pieces.table, graph, lattice_beam=beam, ratios=ratios)
+    return with_lattices(found, lattice_options, model.search), pieces
 
 
 ResultType = TypeVar("ResultType", Result, Alignment)
@@ -167,9 +176,10 @@ def _recognize_sounds(
     workers: Workers,
 ) -> Recognition:
     lattice_options = LatticeOptions(confidence=options.details.confidence)
+    pieces = divided(_table(sounds, speakers), model.front_end.config)
     found = recognize_speakers(
         model,
-        _table(sounds, speakers),
+        pieces.table,
         graph,
         adapt=options.adapt,
         speaker_transforms=options.speaker_transforms,
@@ -177,7 +187,7 @@ def _recognize_sounds(
         ratios=options.details.ratios,
         workers=workers,
     )
-    return with_lattices(found, lattice_options, model.search)
+    return joined(with_lattices(found, lattice_options, model.search), pieces)
 
 
 def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
@@ -197,13 +207,21 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     found = align_utterance(scores, graph, topology, model.hmm.self_loops)
     if isinstance(found, Issue):
         raise AlignmentError(f"{sound.source}: {found.message}", code=found.code)
+    loop = phone_loop(topology)
+    free = free_path(scores, loop, topology, model.hmm.self_loops)
+    if isinstance(free, Issue):
+        raise AlignmentError(f"{sound.source}: {free.message}", code=free.code)
+    trust = interval_trust(scores, found.path, graph, free, loop, topology, model.hmm.self_loops)
     times = _times(model, sound)
+    timed = timed_words(word_segments(found.path, graph, topology), times)
+    phones = timed_phones(phone_segments(found.path, graph, topology), times)
     return Alignment(
-        timed_words(word_segments(found.path, graph, topology), times),
-        timed_phones(phone_segments(found.path, graph, topology), times),
+        tuple(replace(word, trust=value) for word, value in zip(timed, trust.words, strict=True)),
+        tuple(replace(phone, trust=value) for phone, value in zip(phones, trust.phones, strict=True)),
         round(sound.seconds, 4),
         sound.source,
         sound.unusual,
+        trust.transcript,
     )
 
 
@@ -224,7 +242,7 @@ def _result(model: SpeechModel, sound: Sound, found: Recognition, name: str, gra
     ratios = found.ratios.get(name)
     words = timed_words(found.words.get(name, ()), _times(model, sound), ratios)
     whole = None if ratios is None else ratios.whole()
-    few = few_words(sound.seconds, graph)
+    few = few_words(searched_seconds(sound.seconds), graph)
     levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
     unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
     return Result(words, round(sound.seconds, 4), sound.source, None, unusual, *(whole or ()))

@@ -66,11 +66,12 @@ def align(
     Without --model, Gaussian mixtures are trained on the corpus first, in OUT/training. The same command resumes an
     interrupted training.
 
-    Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
-    (one state number per frame). Also writes scores.tsv (the match of every transcript with its audio) and
-    suspects.tsv (transcripts that probably do not match their audio), and prints a summary of the scores. Utterances
-    that cannot be aligned are listed in failed.tsv with the reason. Words without a pronunciation are aligned as the
-    phone spn and counted in unknown-words.tsv.
+    Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label, trust from 0 to 1) and
+    states.npz (one state number per frame). Also writes scores.tsv (the match of every transcript with its audio) and
+    suspects.tsv (transcripts that probably do not match their audio), and prints a summary of the scores. report.html
+    plays the least trusted utterances, with their words and phones below a spectrogram. Utterances that cannot be
+    aligned are listed in failed.tsv with the reason. Words without a pronunciation are aligned as the phone spn and
+    counted in unknown-words.tsv.
 
     \b
     Examples:

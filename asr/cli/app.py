@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from asr import __version__
-from asr.cli import align, combine, decode, features, info, prepare, score, train, tune, validate
+from asr.cli import align, combine, decode, features, info, lexicon, prepare, report, score, train, tune, validate
 from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
 from asr.util.supervisor import RESUME, supervise
 
@@ -43,6 +43,7 @@ app = typer.Typer(
 )
 
 app.command("prepare", short_help="Make a data directory from recordings and transcripts.")(prepare.prepare)
+app.command("lexicon", short_help="Learn pronunciations, and write those of new words.")(lexicon.lexicon)
 app.command("validate", short_help="Check a corpus and a lexicon before training.")(validate.validate)
 app.command("features", short_help="Compute the features of a corpus once.")(features.features)
 app.command("train", short_help="Train a model on a corpus and a lexicon.")(train.train)
@@ -51,6 +52,7 @@ app.command("align", short_help="Find the times of known words and phones.")(ali
 app.command("decode", short_help="Recognize audio files or a data directory.")(decode.decode)
 app.command("combine", short_help="Combine the results of several systems.")(combine.combine)
 app.command("score", short_help="Count word errors against a reference.")(score.score)
+app.command("report", short_help="Write a page with the sound of the worst utterances.")(report.report)
 app.command("info", short_help="Describe a model file.")(info.info)
 
 

@@ -120,10 +120,11 @@ def train(
       model.safetensors  the hybrid
       gmm.safetensors    the Gaussian mixtures, to compare the hybrid with
       grammar.arpa       the n-gram of the transcripts, the grammar of both
-      report.html        word errors of both on held-out speech, worst utterances, training curves
+      report.html        word errors of both on held-out speech, worst utterances with sound, training curves
       results.json       the table of report.html, for programs
       held-out.json      search settings chosen on held-out speech, and the word errors there
       suspects.tsv       transcripts that probably do not match their audio
+      unknown-words.tsv  words that the lexicon lacks, with counts
       failed.tsv         utterances left out, with reasons
       train.log          all details of the training
 

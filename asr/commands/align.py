@@ -15,17 +15,20 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.alignment_check import check_segments
 from asr.alignment.boundary_comparison import COMPARISON, read_hand_labels
 from asr.alignment.boundary_comparison import compare as compare_boundaries
-from asr.alignment.ctm import ctm_rows, write_ctm
+from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
-from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, write_scores, write_suspects
-from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
+from asr.alignment.interval_trust import IntervalTrust, interval_trust
+from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, read_scores, write_scores, write_suspects
+from asr.alignment.suspects import MIN_UTTERANCES, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.textgrid import AlignedUtterance, write_textgrids
 from asr.alignment.transcript_graph import transcript_graph
-from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_utterance
+from asr.alignment.transcript_scores import TranscriptScore, free_path, phone_loop, score_utterance
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
-from asr.corpus.data_directory import DataDirectory
+from asr.commands.long_utterances import PASSAGES, divide_long_utterances
+from asr.commands.report import report_alignment
+from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -36,9 +39,7 @@ from asr.lexicon.lexicon import marks_stress
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.spelled_words import trained_phones
 from asr.recognition.unknown_words import (
-    UNKNOWN_WORDS,
     known_states,
-    unknown_line,
     unknown_phone,
     unknown_words,
     with_unknown_phone,
@@ -53,6 +54,7 @@ from asr.util.errors import AlignmentError, Issue, LexiconError, attempt, printa
 from asr.util.files import atomic_write
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.paths import is_file
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +74,13 @@ def align(
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/RECORDING.TextGrid`.
 
     `out/scores.tsv` has the score (`asr.alignment.transcript_scores`) and trust (`asr.alignment.trust`) of every
-    transcript. `out/suspects.tsv` lists the corpus, speakers and utterances whose transcripts probably do not match the
-    audio, and the least trusted utterances; the log has a summary. Without `check`, the two files are not written.
+    transcript. The CTM files have the trust in each word and phone (`asr.alignment.interval_trust`). `out/suspects.tsv`
+    lists the corpus, speakers and utterances whose transcripts probably do not match the audio, and the least trusted
+    utterances; the log has a summary. Without `check`, the two files are not written, but those in `out` are read for
+    the page. `out/report.html` has the least trusted utterances with their sound.
+
+    Utterances of more than `MAX_ALIGNED_SECONDS` are aligned as passages (`asr.commands.long_utterances`), which
+    `out/passages.tsv` lists with their status.
 
     Words without a pronunciation align with the phone `spn` (`asr.recognition.unknown_words`), and
     `out/unknown-words.tsv` counts them. An utterance without any known word is left out.
@@ -88,10 +95,11 @@ def align(
     pronunciations = _pronunciations(model, lexicon, given)
     pronunciations.require_phones(model.hmm.topology.phones)
     unknown = unknown_words((utterance.words or () for utterance in given.utterances), pronunciations)
-    hint = other_case(unknown, pronunciations)
+    hint, phone = other_case(unknown, pronunciations), unknown_phone(model.lexicon.phones)
     if unknown:
-        pronunciations = with_unknown_words(pronunciations, unknown, unknown_phone(model.hmm.topology))
-        model = replace(model, hmm=with_unknown_phone(model.hmm))
+        pronunciations = with_unknown_words(pronunciations, unknown, phone)
+        if phone not in model.hmm.topology.phones:  # not trained
+            model = replace(model, hmm=with_unknown_phone(model.hmm))
     topology = model.hmm.topology
     with accounted(given.listed, (), out):
         corpus, problems = trainable(given, pronunciations)
@@ -100,6 +108,8 @@ def align(
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     seconds = frame_times(model.front_end.config, corpus.utterances, static)
+    long = divide_long_utterances(model, static, words, pronunciations, unknown, workers)
+    static, words = long.static, long.words
 
     with threadpool_limits(1):
         graphs: dict[str, StateGraph] = {}
@@ -108,7 +118,8 @@ def align(
         maps = aligned_maps(model, static, graphs, workers=workers)
         table = frames_of(model, static, maps)
     workers = in_threads(workers)
-    aligned, faults = _aligned(model, table, words, pronunciations, workers, check=check)
+    parts, faults = _aligned(model, table, words, pronunciations, workers, check=check)
+    aligned, faults = long.joined(parts, faults)
     problems += faults
     account(given.listed, aligned, problems, out)
     if not aligned:
@@ -116,32 +127,25 @@ def align(
             f"No utterance could be aligned. The first: {problems[0].utterance}: {problems[0].message}"
         )
 
+    found = _checked(long.scored(parts), long.speakers) if check else None
+    trust = _known_trust(out / SCORES) if found is None else found.trust
     _write_alignment(out, aligned, seconds)
+    long.write(out / PASSAGES, seconds)
     of = {utterance.id: utterance for utterance in corpus.utterances}
-    rows = [AlignedUtterance(of[name], one.words, one.phones, seconds[name]) for name, one in aligned.items()]
+    rows = [_row(of[name], one, seconds[name], trust.get(name)) for name, one in aligned.items()]
     if textgrid:
-        for path in sorted((out / "textgrid").rglob("*.TextGrid")):
-            path.unlink()  # an earlier alignment
-        write_textgrids(out / "textgrid", rows)
+        _replace_textgrids(out / "textgrid", rows)
     if hand_labels is not None:
         comparison = compare_boundaries(hand_labels, rows)
         comparison.write(out / COMPARISON)
         log.info("%s", printable(f"{hand_labels.path}: {comparison}"))
-    write_unknown_words(out / UNKNOWN_WORDS, unknown)
-    if unknown:
-        line = f"{unknown_line(unknown, topology)}; all: {out / UNKNOWN_WORDS}{hint and '; '}{hint}"
-        log.warning("%s", printable(line))
-    shift = model.front_end.config.shift_ms / 1000.0
+    write_unknown_words(out, unknown, phone, hint)
     known = {name: _known(times, unknown) for name, times in aligned.items()}
-    _log_times(known, table, rows, topology, shift)
-    if not check:
-        return Outcome(len(aligned), problems)
-
-    speakers = dict(zip(static.ids, static.speakers, strict=True))
-    found = check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
-    write_scores(out / SCORES, found)
-    write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
-    log_suspects(found, out / SUSPECTS)
+    shift = model.front_end.config.shift_ms / 1000.0
+    _log_times(known, long.undivided(table), rows, topology, shift)
+    if found is not None:
+        _write_check(out, found, words)
+    report_alignment(out, given, rows)
     return Outcome(len(aligned), problems)
 
 
@@ -160,7 +164,7 @@ def _aligned(
     items = (
         (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
     )
-    constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology) if check else None))
+    constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology), check))
     found: dict[str, _Times] = {}
     problems: list[Issue] = []
     with Progress(len(table), "aligning") as counter:
@@ -174,17 +178,51 @@ def _aligned(
     return found, problems
 
 
+def _replace_textgrids(folder: Path, rows: Sequence[AlignedUtterance]) -> None:
+    for path in sorted(folder.rglob("*.TextGrid")):
+        path.unlink()  # an earlier alignment
+    write_textgrids(folder, rows)
+
+
 def _write_alignment(out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
     for name, times in aligned.items():
-        word_rows += ctm_rows(name, times.words, seconds[name])
-        phone_rows += ctm_rows(name, times.phones, seconds[name])
+        word_rows += _trusted(name, times.words, times.trust.words, seconds[name])
+        phone_rows += _trusted(name, times.phones, times.trust.phones, seconds[name])
     write_ctm(out / "words.ctm", word_rows)
     write_ctm(out / "phones.ctm", phone_rows)
     states = {name: times.states for name, times in aligned.items()}
     with atomic_write(out / "states.npz") as temporary:
         write_states(temporary, states)
+
+
+def _trusted(name: str, segments: Sequence[Segment], trusts: Sequence[float], seconds: FrameTimes) -> list[CtmRow]:
+    """Return the rows of an utterance's segments, with the trust as confidence."""
+    rows = ctm_rows(name, segments, seconds)
+    return [replace(row, confidence=trust) for row, trust in zip(rows, trusts, strict=True)]
+
+
+def _checked(aligned: Mapping[str, "_Times"], speakers: Mapping[str, str]) -> TranscriptCheck:
+    return check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
+
+
+def _write_check(out: Path, found: TranscriptCheck, words: Mapping[str, tuple[str, ...]]) -> None:
+    """Write the scores and the suspects, and log a summary."""
+    write_scores(out / SCORES, found)
+    write_suspects(out / SUSPECTS, (*found.suspects, *found.listed), words)
+    log_suspects(found, out / SUSPECTS)
+
+
+def _known_trust(path: Path) -> Mapping[str, float]:
+    """Return the trust in transcripts that the training found, if any."""
+    return read_scores(path)[1] if is_file(path) else {}
+
+
+def _row(utterance: Utterance, times: "_Times", seconds: FrameTimes, trust: float | None) -> AlignedUtterance:
+    """Return an aligned utterance, whose trust is `trust`, or without one that of the alignment alone."""
+    whole = times.trust.transcript if trust is None else trust
+    return AlignedUtterance(utterance, times.words, times.phones, seconds, whole, times.trust.words, times.trust.phones)
 
 
 def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirectory) -> Lexicon:
@@ -233,6 +271,7 @@ class _Times:
     phones: list[Segment]
     states: np.ndarray
     fit: TranscriptScore | None
+    trust: IntervalTrust
     word_fits: list[float]
     n_silent: int
 
@@ -276,7 +315,7 @@ def _worst_word(aligned: Mapping[str, _Times], rows: Sequence[AlignedUtterance])
 
 
 def _align_batch(
-    item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph | None]
+    item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph, bool]
 ) -> list[_Times | Issue]:
     """Return times or a fault for each utterance, given its transcript followed by rival transcripts."""
     batch, transcripts = item
@@ -284,7 +323,12 @@ def _align_batch(
 
 
 def _align(
-    frames: np.ndarray, transcripts: list[tuple[str, ...]], hmm: PhoneHmm, lexicon: Lexicon, loop: StateGraph | None
+    frames: np.ndarray,
+    transcripts: list[tuple[str, ...]],
+    hmm: PhoneHmm,
+    lexicon: Lexicon,
+    loop: StateGraph,
+    check: bool,
 ) -> _Times | Issue:
     if not np.isfinite(frames).all():
         return Issue("not-finite", NOT_FINITE)
@@ -294,7 +338,10 @@ def _align(
     found = align_utterance(scores, graphs[0], topology, hmm.self_loops)
     if isinstance(found, Issue):
         return found
-    fit = None if loop is None else score_utterance(scores, graphs, loop, topology, hmm.self_loops)
+    free = free_path(scores, loop, topology, hmm.self_loops)
+    if isinstance(free, Issue):
+        return free
+    fit = score_utterance(scores, graphs, loop, topology, hmm.self_loops, free) if check else None
     if isinstance(fit, Issue):
         return fit
     if fit is not None:
@@ -308,6 +355,7 @@ def _align(
         phone_segments(found.path, graphs[0], topology),
         known_states(states, hmm),
         fit,
+        interval_trust(scores, found.path, graphs[0], free, loop, topology, hmm.self_loops),
         [float(below[word.start : word.end].mean()) for word in words],
         int((like_silence & (states < n_silence)).sum()),
     )

@@ -12,11 +12,13 @@ from asr.commands.audio_files import files_as_corpus, is_pattern
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.features.extraction import extract_measured
 from asr.features.frame_table import FrameTable
+from asr.features.pieces import divided
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.audio_checks import warn_of_few_words, warn_of_levels, warn_of_sound
 from asr.recognition.decoder import Recognition
 from asr.recognition.hypotheses import RATIOS, write_ratios, write_words
 from asr.recognition.lattice_outputs import LatticeOptions, with_lattices, write_lattices
+from asr.recognition.long_recordings import joined, lattice_parts, searched_seconds
 from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import counted
@@ -86,10 +88,11 @@ def decode(
         static, problems = static_frames(model, corpus, workers)
     warn_of_levels(model, static)
     times = frame_times(model.front_end.config, corpus.utterances, static)
-    warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
-    recognition = recognize_speakers(
+    warn_of_few_words({name: searched_seconds(utterance.duration) for name, utterance in times.items()}, graph)
+    pieces = divided(static, model.front_end.config)
+    searched = recognize_speakers(
         model,
-        static,
+        pieces.table,
         graph,
         adapt=adapt,
         speaker_transforms=speaker_transforms,
@@ -97,7 +100,8 @@ def decode(
         ratios=ratios,
         workers=workers,
     )
-    recognition = with_lattices(recognition, lattices, model.search)
+    searched = with_lattices(searched, lattices, model.search)
+    recognition = joined(searched, pieces)
     failures = [
         *corpus.problems,
         *problems,
@@ -111,7 +115,7 @@ def decode(
     write_words(out, rows, mlf=mlf)
     if ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
-    write_lattices(lattices, recognition.lattices, times, out, model.search)
+    write_lattices(lattices, lattice_parts(searched, pieces), times, out, model.search)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 

@@ -1,9 +1,10 @@
-"""The state of every frame of a path, and its phones and words with their times in frames."""
+"""The state and score of every frame of a path, and its phones and words with their times in frames."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from asr.decode.search_graph import transitions
 from asr.decode.token_passing import BestPath
 from asr.hmm.state_graph import FILLER_PAUSE, StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
@@ -33,6 +34,21 @@ def frame_units(path: BestPath, graph: StateGraph) -> np.ndarray:
 def frame_states(path: BestPath, graph: StateGraph, topology: Topology) -> np.ndarray:
     """Return the emission state of every frame, int32 (n_frames,)."""
     return topology.unit_state[frame_units(path, graph)]
+
+
+def frame_scores(
+    path: BestPath, graph: StateGraph, scores: np.ndarray, topology: Topology, self_loops: np.ndarray
+) -> np.ndarray:
+    """Return each frame's contribution to a path without the grammar, natural log, float64 (n_frames,).
+
+    It is the state's score, plus the log probability to stay in the unit or, in its last frame, to leave it.
+    """
+    stay, leave = transitions(self_loops)
+    units, lengths = unit_runs(path, graph)
+    found = scores[np.arange(len(scores)), topology.unit_state[np.repeat(units, lengths)]].astype(np.float64)
+    found += np.repeat(stay[units], lengths)
+    found[np.cumsum(lengths) - 1] += leave[units] - stay[units]
+    return found
 
 
 def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list[Segment]:

@@ -1,1 +1,1 @@
-"""Comparison of systems: shared steps of the recipes, ablations, and tables of results."""
+"""Comparison of systems: shared steps of the recipes, and tables of results."""

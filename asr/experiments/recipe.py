@@ -51,7 +51,7 @@ class Recipe:
 
         With an augmentation, the audio is modified and the stage is `features-NAME-CHANGE`.
         """
-        corpus, problems = trainable(self.corpora[name], self.context.lexicon)
+        corpus, problems = trainable(self.corpora[name], self.context.lexicon, known_only=True)
         features = self.context.config.features
         stage = f"features-{name}" if augmentation is None else f"features-{name}-{augmentation.name}"
 
@@ -87,7 +87,6 @@ class Arguments:
     rebuild_changed: bool
     noise_dir: Path | None = None
     cluster: str | None = None
-    rows: Sequence[str] = ()
     systems: str = OURS
     download: bool = False
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -99,16 +98,15 @@ def parse_arguments(
     *,
     needs_corpus: bool = True,
     takes_noise: bool = False,
-    rows: Sequence[str] = (),
     downloads: bool = False,
     systems: Mapping[str, str] = MappingProxyType({}),
     options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
     """Parse the shared command line of recipes.
 
-    `rows` (names of ablation rows) and `systems` (names and descriptions, such as
-    `asr.experiments.thesis_table_4_2.CHOICE`) add options to select them. `downloads` adds `--download`, and the
-    corpus's folder may then be missing. `options` adds options of one recipe.
+    `systems` (names and descriptions, such as `asr.experiments.thesis_table_4_2.CHOICE`) adds an option to select
+    them. `downloads` adds `--download`, and the corpus's folder may then be missing. `options` adds options of one
+    recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -127,10 +125,6 @@ def parse_arguments(
     )
     if takes_noise:
         parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with added noise")
-    if rows:
-        parser.add_argument(
-            "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
-        )
     if downloads:
         parser.add_argument(
             "--download", action="store_true", help="download the public parts of the corpus if they are missing"
@@ -158,7 +152,6 @@ def parse_arguments(
         found.rebuild_changed,
         noise_dir,
         found.cluster,
-        tuple(found.rows) if rows else (),
         found.systems if systems else OURS,
         download,
         vars(found),

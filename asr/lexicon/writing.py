@@ -1,5 +1,7 @@
 """Writing of pronunciation dictionaries in Kaldi's format."""
 
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 
 from asr.lexicon.formats import MODEL_PAUSES, is_comment
@@ -10,7 +12,9 @@ from asr.util.errors import LexiconError
 from asr.util.files import atomic_write
 
 
-def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
+def write_lexicon(
+    lexicon: Lexicon, path: Path | str, probabilities: Mapping[str, Sequence[float]] | None = None
+) -> None:
     """Write `lexicon` as a Kaldi lexicon.txt: `WORD phone phone ...`, words sorted, one variant per line.
 
     `read_lexicon(path, format="kaldi", strip_stress=False)` reads an equal lexicon. Raises LexiconError if a word would
@@ -23,6 +27,9 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
         The lexicon.
     path : path
         File to write.
+    probabilities : mapping from a word to floats, optional
+        Probability of each variant, in Kaldi's lexiconp.txt format: `WORD probability phone phone ...`. Other words
+        have 1. By default, no probabilities are written.
 
     Examples
     --------
@@ -47,5 +54,11 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
             f"{lines[other[0]]!r} and nearly all lines would read as CSV or YAML in {path}; rename the words with , ; "
             "or :"
         )
+    if probabilities is not None:
+        lines = [
+            " ".join((word, f"{min(max(probability, 1e-6), 1.0):.6f}", *variant))
+            for word in lexicon.words
+            for variant, probability in zip(lexicon[word], probabilities.get(word, repeat(1.0)), strict=False)
+        ]
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(f"{line}\n" for line in lines)

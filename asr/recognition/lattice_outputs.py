@@ -12,6 +12,7 @@ from asr.alignment.frame_times import FrameTimes
 from asr.corpus.identifiers import fault_in_key
 from asr.decode.path_segments import Segment
 from asr.grammar import Grammar
+from asr.lattices.concatenation import concatenated
 from asr.lattices.confusion_network import Bin
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.kaldi_text import write_kaldi_lattices
@@ -126,12 +127,18 @@ def _rejection(filler: Segment, words: Sequence[Segment]) -> Segment:
 
 def write_lattices(
     lattice_options: LatticeOptions,
-    lattices: Mapping[str, Lattice],
+    parts: Mapping[str, Sequence[tuple[int, Lattice]]],
     times: Mapping[str, FrameTimes],
     out: Path,
     search: SearchSettings,
 ) -> None:
-    """Write the requested outputs: lattices to their directory, `nbest.tsv` and `confusions.tsv` to `out`."""
+    """Write the requested outputs: lattices to their directory, `nbest.tsv` and `confusions.tsv` to `out`.
+
+    `parts` are the lattices of each utterance with their first frames; a short utterance has one.
+    """
+    lattices: dict[str, Lattice] = {}
+    if lattice_options.directory is not None or lattice_options.n_best:
+        lattices = {name: concatenated(own, times[name].n_frames) for name, own in parts.items()}
     if lattice_options.directory is not None:
         lattice_options.directory.mkdir(parents=True, exist_ok=True)
         if lattice_options.form == "kaldi":
@@ -155,11 +162,12 @@ def write_lattices(
         _write_lines(out / "nbest.tsv", rows)
     if lattice_options.confusions:
         networks = {}
-        for name, lattice in lattices.items():
-            places = mbr_decode(lattice, posterior_scale(lattice, search.confidence)).places
+        for name, own in parts.items():
             border = times[name].border
             networks[name] = [
-                Bin(place.words, border(round(place.begin)), border(round(place.end))) for place in places
+                Bin(place.words, border(first + round(place.begin)), border(first + round(place.end)))
+                for first, lattice in own
+                for place in mbr_decode(lattice, posterior_scale(lattice, search.confidence)).places
             ]
         write_confusions(out / CONFUSIONS, networks)
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.decode.path_segments import frame_states, unit_runs
-from asr.decode.search_graph import transitions
+from asr.decode.path_segments import frame_scores, frame_states
 from asr.decode.token_passing import BestPath, best_path
 from asr.hmm.state_graph import StateGraph
 
@@ -71,7 +70,8 @@ def speech_ratios(
     silences = topology.silence_states
     states = frame_states(path, graph, topology)
     speech = states >= len(silences)
-    gain = frame_scores(path, graph, scores, hmm) - frame_scores(free, loop, scores, hmm)
+    gain = frame_scores(path, graph, scores, topology, hmm.self_loops)
+    gain -= frame_scores(free, loop, scores, topology, hmm.self_loops)
     silent = scores[:, : len(silences)].max(axis=1)
     return SpeechRatios(
         gain.astype(np.float32),
@@ -79,16 +79,3 @@ def speech_ratios(
         speech,
         speech | (frame_states(free, loop, topology) >= len(silences)),
     )
-
-
-def frame_scores(path: BestPath, graph: StateGraph, scores: np.ndarray, hmm: PhoneHmm) -> np.ndarray:
-    """Return each frame's contribution to a path without the grammar, natural log, float64 (n_frames,).
-
-    It is the state's score, plus the log probability to stay in the unit or, in its last frame, to leave it.
-    """
-    stay, leave = transitions(hmm.self_loops)
-    units, lengths = unit_runs(path, graph)
-    found = scores[np.arange(len(scores)), hmm.topology.unit_state[np.repeat(units, lengths)]].astype(np.float64)
-    found += np.repeat(stay[units], lengths)
-    found[np.cumsum(lengths) - 1] += leave[units] - stay[units]
-    return found

@@ -1,12 +1,16 @@
 """Alignment of words without a pronunciation: a phone `spn` that any speech fits.
 
-The score of `spn` in a frame is the log of the mean likelihood of all speech states, the background model of speaker
-verification (Reynolds, Quatieri and Dunn 2000). So it needs no training. A known word whose states fit better than the
-average of all speech keeps its frames. The mean excludes silence, so pauses remain pauses.
+If the training transcripts have such words, `spn` is trained on them like any phone (as in Kaldi and Montreal Forced
+Aligner). No word of the model's lexicon has it.
+
+In other models, the score of `spn` in a frame is the log of the mean likelihood of all speech states, the background
+model of speaker verification (Reynolds, Quatieri and Dunn 2000). So it needs no training. A known word whose states fit
+better than the average of all speech keeps its frames. The mean excludes silence, so pauses remain pauses.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +23,8 @@ from asr.lexicon import Lexicon
 from asr.util.counted_text import count, some
 from asr.util.errors import printable
 from asr.util.files import atomic_write
+
+log = logging.getLogger(__name__)
 
 UNKNOWN_WORDS = "unknown-words.tsv"
 UNKNOWN_PHONE = "spn"
@@ -44,10 +50,10 @@ class WithUnknownSpeech:
         return np.hstack([scores, np.repeat(mean.astype(np.float32), self.n_added, axis=1)])
 
 
-def unknown_phone(topology: Topology) -> str:
-    """Return the name of the phone of unknown words: `spn`, unless the lexicon has a phone of this name."""
+def unknown_phone(phones: Collection[str]) -> str:
+    """Return the name of the phone of unknown words: `spn`, unless it is one of the `phones` of the lexicon."""
     name = UNKNOWN_PHONE
-    while name in topology.phones:
+    while name in phones:
         name += "_"
     return name
 
@@ -59,7 +65,7 @@ def with_unknown_phone(hmm: PhoneHmm) -> PhoneHmm:
     tying = None if topology.tying is None else _with_leaves(topology.tying, n_added)
     return replace(
         hmm,
-        topology=Topology((*topology.phones, unknown_phone(topology)), n_added, tying),
+        topology=Topology((*topology.phones, unknown_phone(topology.phones)), n_added, tying),
         acoustic_model=WithUnknownSpeech(hmm.acoustic_model, len(topology.silence_states), n_added),
         self_loops=np.concatenate([hmm.self_loops[:-1], np.full(n_added, STAY), hmm.self_loops[-1:]]),
     )
@@ -97,15 +103,18 @@ def known_states(states: np.ndarray, hmm: PhoneHmm) -> np.ndarray:
     return np.where(states < hmm.topology.n_states - n_added, states, np.int32(-1)) if n_added else states
 
 
-def unknown_line(counts: Mapping[str, int], topology: Topology) -> str:
-    """Describe the number of unknown words, with the most frequent ones."""
-    shown = (f"{word} ({n})" for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-    return f"{count(len(counts), 'word')} without pronunciation aligned as '{topology.phones[-1]}': {some(shown, 5)}"
+def write_unknown_words(directory: Path, counts: Mapping[str, int], phone: str, hint: str = "") -> None:
+    """Write `UNKNOWN_WORDS`, and log the most frequent words with the hint, if there are any.
 
-
-def write_unknown_words(path: Path, counts: Mapping[str, int]) -> None:
-    """Write word and number of occurrences, separated by a tab, after a header; the most frequent first."""
+    The file has a header, and word and number of occurrences, separated by a tab; the most frequent first.
+    """
     rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    path = directory / UNKNOWN_WORDS
     with atomic_write(path) as temporary:
         lines = ["word\tcount\n", *(f"{printable(word)}\t{number}\n" for word, number in rows)]
         temporary.write_text("".join(lines), encoding="utf-8")
+    if rows:
+        shown = some((f"{word} ({number})" for word, number in rows), 5)
+        words = count(len(rows), "word")
+        line = f"{words} without pronunciation aligned as '{phone}': {shown}; all: {path}{hint and '; '}{hint}"
+        log.warning("%s", printable(line))

@@ -1,26 +1,69 @@
-"""Report of a run: an HTML page without network access or scripts."""
+"""Report of a run: one HTML page for use without a network, with players for the sound of utterances.
 
+The content security policy allows the page's own script (`page.js`, by its hash) and data inside the page, and
+nothing else. The script sorts and filters tables and moves the cursor of players; the rest is readable without it.
+"""
+
+import base64
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from asr.report.clip import Clip
 from asr.report.figures import curve, speaker_bars
-from asr.scoring.wer import SpeakerScore, UtteranceScore
+from asr.scoring.wer import Pair, SpeakerScore, UtteranceScore
+from asr.util.counted_text import count
 from asr.util.files import atomic_write
 
+COMPARED = "Upper line: reference; lower line: hypothesis. S: substituted, D: deleted, I: inserted."
 _MAX_BARS = 24  # speakers in the figure; the table has all
+_LOW, _FAIR = 0.5, 0.8  # trust below which a label is colored
 
 
 @dataclass(frozen=True, slots=True)
 class PlainTable:
-    """A table of text: title, a sentence below it, names of the columns, and rows."""
+    """A table that the reader can sort: title, a sentence below it, names of the columns, and rows.
+
+    Columns of numbers and None are aligned to the right. Cells of the column `linked` are ids of utterances, which
+    lead to their excerpts.
+    """
 
     title: str
     caption: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | float | None]]
+    digits: int = 2
+    linked: int | None = None
+
+    @property
+    def numeric(self) -> set[int]:
+        """Columns without text."""
+        return {
+            number for number in range(len(self.columns)) if not any(isinstance(row[number], str) for row in self.rows)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """An utterance of the page: its id, facts and a remark, and its words compared with hypotheses."""
+
+    name: str
+    facts: str
+    remark: str = ""
+    alignments: Sequence[tuple[str, Sequence[Pair]]] = ()  # name of the hypothesis if there are several, pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Excerpts under a title and a sentence."""
+
+    title: str
+    caption: str
+    excerpts: Sequence[Excerpt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +101,28 @@ class _Curve:
     svg: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A section with the anchor and the clip of each excerpt, at the first excerpt of the utterance."""
+
+    title: str
+    caption: str
+    entries: list[tuple[Excerpt, str, Clip | None]] = field(default_factory=list)
+
+
 def write_report(
     path: Path | str,
     *,
     title: str,
-    rows: Sequence[Mapping[str, Any]],
-    speakers: Mapping[str, Sequence[SpeakerScore]],
-    curves: Mapping[str, Sequence[float]],
-    transcripts: Sequence[UtteranceScore],
+    rows: Sequence[Mapping[str, Any]] = (),
+    speakers: Mapping[str, Sequence[SpeakerScore]] = {},
+    curves: Mapping[str, Sequence[float]] = {},
+    transcripts: Sequence[UtteranceScore] = (),
     notes: Sequence[str] = (),
     transcripts_of: str = "",
+    sections: Sequence[Section] = (),
     tables: Sequence[PlainTable] = (),
+    clips: Mapping[str, Clip] = {},
 ) -> None:
     """Write the page; equal arguments give equal bytes.
 
@@ -82,9 +136,12 @@ def write_report(
     transcripts : utterances to show word by word, such as `ScoreReport.worst(20)` of one system
     notes : sentences, each a paragraph below the title
     transcripts_of : name of the system of the `transcripts`
-    tables : further tables, after the errors by speaker
+    sections : excerpts, after the errors by speaker and before those of `transcripts`
+    tables : further tables, after the excerpts
+    clips : sound of utterances, shown in the first excerpt of each
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("asr.report", "."),
@@ -94,6 +151,12 @@ def write_report(
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.filters["shade"] = _shade
+    script = _resource("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    if transcripts:
+        sections = [*sections, errors_section(transcripts, transcripts_of)]
+    anchors, placed = _placed(sections, clips)
     page = environment.get_template("page.html.j2").render(
         title=title,
         notes=notes,
@@ -103,12 +166,51 @@ def write_report(
         speaker_lines=_speaker_lines(speakers),
         speaker_figure=_speaker_figure(speakers),
         curves=[_curve(number, *item) for number, item in enumerate(curves.items())],
-        transcripts=transcripts,
-        transcripts_of=transcripts_of,
+        sections=placed,
+        anchors=anchors,
         tables=tables,
+        style=Markup(_resource("page.css")),
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
     )
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def errors_section(transcripts: Sequence[UtteranceScore], of: str = "") -> Section:
+    """Return a section that compares the words of each utterance; `of` names the hypotheses."""
+    excerpts = [Excerpt(one.id, error_facts(one), alignments=[("", one.pairs)]) for one in transcripts]
+    return Section(f"Utterances with most errors{': ' if of else ''}{of}", COMPARED, excerpts)
+
+
+def error_facts(score: UtteranceScore) -> str:
+    """Return speaker, errors and words of an utterance."""
+    return f"speaker {score.speaker}, {count(score.counts.errors, 'error')} in {count(score.counts.words, 'word')}"
+
+
+def _placed(sections: Sequence[Section], clips: Mapping[str, Clip]) -> tuple[dict[str, str], list[_Section]]:
+    """Return the anchor of each utterance, and the sections with anchors and clips."""
+    anchors: dict[str, str] = {}
+    placed = []
+    for part in sections:
+        own = _Section(part.title, part.caption)
+        for one in part.excerpts:
+            if one.name in anchors:
+                own.entries.append((one, "", None))
+            else:
+                anchors[one.name] = f"utterance-{len(anchors) + 1}"
+                own.entries.append((one, anchors[one.name], clips.get(one.name)))
+        placed.append(own)
+    return anchors, placed
+
+
+def _resource(name: str) -> str:
+    return (files("asr.report") / name).read_text(encoding="utf-8")
+
+
+def _shade(trust: float | None) -> str:
+    """Return the style class of a label."""
+    return "" if trust is None or trust >= _FAIR else "fair" if trust >= _LOW else "low"
 
 
 def _speaker_lines(speakers: Mapping[str, Sequence[SpeakerScore]]) -> list[_SpeakerLine]:

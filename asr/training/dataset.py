@@ -18,6 +18,7 @@ from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.vocabulary import other_case
 from asr.util.errors import ConfigError, CorpusError, Issue, RunError
+from asr.validation.transcripts import is_wrong_lexicon
 from discriminants.parallel.workers import Workers
 
 _LEFT_OUT = "left-out.json"
@@ -111,15 +112,21 @@ def _joined_corpora(corpora: Sequence[DataDirectory | None]) -> DataDirectory | 
     return DataDirectory(found[0].path, tuple(utterances[name] for name in sorted(utterances)))
 
 
-def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Issue]]:
-    """Return the utterances with known words only, and the reasons for leaving out the others."""
+def trainable(
+    corpus: DataDirectory, lexicon: Lexicon, *, known_only: bool = False
+) -> tuple[DataDirectory, list[Issue]]:
+    """Return the utterances with a known word, and the reasons for leaving out the others.
+
+    All utterances with unknown words are left out if `known_only`, or if the lexicon is wrong (`is_wrong_lexicon`).
+    """
     problems = list(corpus.problems)
     kept = []
+    known_only = known_only or is_wrong_lexicon(lexicon, (utterance.words or () for utterance in corpus.utterances))
     for utterance in corpus.utterances:
         missing = sorted({word for word in utterance.words or () if word not in lexicon.pronunciations})
         if not utterance.words:
             problems.append(Issue("no-transcript", "it has no transcript", utterances=(utterance.id,)))
-        elif missing:
+        elif missing and (known_only or len(missing) == len(set(utterance.words))):
             hint = other_case(missing, lexicon)
             reason = f"the lexicon has no pronunciation for {' '.join(missing)}{hint and '; '}{hint}"
             problems.append(Issue("unknown-word", reason, utterances=(utterance.id,)))

@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,9 +24,11 @@ from asr.alignment.phone_contexts import spoken_phones
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from asr.grammar.ngram import UNKNOWN
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
+from asr.recognition.unknown_words import unknown_phone, with_unknown_words
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig, check_same_static
@@ -48,6 +50,8 @@ class TrainingContext:
     config: TrainingConfig
     source: Literal["audio", "archive"]
     workers: Workers = field(default_factory=SerialWorkers)
+    unknown: tuple[str, ...] = ()
+    """Words of the transcripts that the lexicon lacks."""
     of_fold: bool = False
     """Whether fold models are trained: their stages and warnings are details of the log."""
 
@@ -59,10 +63,21 @@ class TrainingContext:
         """Log a warning about the final models; for fold models, a detail."""
         log.log(logging.DEBUG if self.of_fold else logging.WARNING, message, *values)
 
+    @cached_property
+    def training_lexicon(self) -> Lexicon:
+        """Lexicon of the transcripts: unknown words are a phone of their own, which the model's lexicon lacks."""
+        if not self.unknown:
+            return self.lexicon
+        return with_unknown_words(self.lexicon, self.unknown, unknown_phone(self.lexicon.phones))
+
+    def marked(self, transcripts: Iterable[Sequence[str]]) -> list[list[str]]:
+        """Return the transcripts with `<unk>` for unknown words, for an n-gram."""
+        return [[word if word in self.lexicon else UNKNOWN for word in words] for words in transcripts]
+
     @property
     def topology(self) -> Topology:
-        """Topology of the lexicon's phones, silence and short pause, without context."""
-        return Topology(self.lexicon.phones, self.config.states_per_phone)
+        """Topology of the phones of the transcripts, silence and short pause, without context."""
+        return Topology(self.training_lexicon.phones, self.config.states_per_phone)
 
 
 @dataclass(frozen=True)
@@ -139,7 +154,7 @@ def train_tied_mixtures(context: TrainingContext, name: str, dataset: Dataset, m
         earlier = mixtures.largest.load()
         front_end, topology = earlier.front_end, earlier.hmm.topology
         table = front_end.transform(dataset.static)
-        graphs = dataset.graphs(context.lexicon, topology)
+        graphs = dataset.graphs(context.training_lexicon, topology)
         spoken = spoken_phones(mixtures.states, table, graphs, topology)
         wanted = states_for(table.n_frames) if config.tied_states == "auto" else config.tied_states
         tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted, config.questions)
@@ -208,7 +223,7 @@ def train_gmm_stage(
     Returns the summary for the log.
     """
     started = time.monotonic()
-    graphs = dataset.graphs(context.lexicon, start.topology)
+    graphs = dataset.graphs(context.training_lexicon, start.topology)
     record = {}
     n_realignments = start.settings.n_realignments if start.first is None else sum(start.settings.iterations)
     with counted(n_realignments, f"{name}: realignments") as finished:
@@ -272,7 +287,7 @@ def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], 
 def aligned_states(context: TrainingContext, aligner: TrainedSystem, dataset: Dataset) -> np.ndarray:
     """Return the aligned state of every frame, int32 (n_frames,); -1 in utterances that fail."""
     model = aligner.load()
-    graphs = dataset.graphs(context.lexicon, model.hmm.topology)
+    graphs = dataset.graphs(context.training_lexicon, model.hmm.topology)
     maps = aligned_maps(model, dataset.static, graphs, workers=context.workers)
     return align_table(
         model.hmm.log_likelihood,

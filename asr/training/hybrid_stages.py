@@ -1,4 +1,4 @@
-"""Stages that train hybrids, or further mixtures, on the alignment by Gaussian mixtures."""
+"""Stages that train hybrids on the alignment by Gaussian mixtures."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from asr.acoustic.model_file import SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, of_mapped_frames
-from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.acoustic.vtln import LONGER_AND_SHORTER
 from asr.alignment.pause_model import PauseSounds
 from asr.decode.graph_compiler import compile_graph
@@ -64,7 +63,7 @@ def train_hybrid_system(
         front_end = _front_end(speakers, features, copies.static if speakers is None else static, states)
         table = front_end.transform(static)
         if one_stream is None:
-            graphs = copies.graphs(context.lexicon, mixtures.topology) if settings.realignments else {}
+            graphs = copies.graphs(context.training_lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: fitting, in %") as finished:
                 result = train_hybrid(
                     table,
@@ -160,7 +159,7 @@ def train_on_sequences(
             _classifier_inputs(context, model.speakers, dataset, copies, states, settings)
         )
         heard = [words for name, words in dataset.references.items() if name not in mixtures.failed]
-        grammar = arpa_grammar(estimate_ngram(heard, 1))
+        grammar = arpa_grammar(estimate_ngram(context.marked(heard), 1))
         passes = settings.n_sequence_epochs
         with counted(passes * len(table), f"{name}: utterances and copies, passes together") as finished:
             shares = train_sequences(
@@ -185,36 +184,6 @@ def train_on_sequences(
         context.run.stage_time(name).wall + hybrid.seconds,
         {**hybrid.curves, "sequences, % of training frames expected in the right phone by pass": shares},
     )
-
-
-def train_mixtures_of_states(
-    context: TrainingContext,
-    name: str,
-    dataset: Dataset,
-    mixtures: AlignedGmms,
-    n_components: int,
-    features: FeatureConfig,
-) -> TrainedSystem:
-    """Stage `name`: train mixtures on other frames, such as discriminant features, with an existing alignment.
-
-    State durations are those of the existing mixtures.
-    """
-    check_same_static(context.config.features, features)
-
-    def build(directory: Path) -> None:
-        earlier = mixtures.largest.load()
-        static = _mapped(context, earlier.speakers, dataset.static, mixtures.states)
-        front_end = _front_end(earlier.speakers, features, static, mixtures.states)
-        table = front_end.transform(static)
-        topology = mixtures.topology
-        acoustic = mixtures_of_states(
-            table.frames, mixtures.states, topology.n_states, n_components, workers=context.workers
-        )
-        hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
-        save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
-
-    directory = context.stage(name, build)
-    return TrainedSystem(directory / "gmm.safetensors", context.run.stage_time(name).wall, {})
 
 
 def training_copies(

@@ -20,6 +20,7 @@ from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
+from asr.recognition.unknown_words import unknown_phone, write_unknown_words
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
@@ -81,8 +82,11 @@ def train(
 
     Other files: `gmm.safetensors` (the baseline with the largest mixtures), `grammar.arpa` (the n-gram of the training
     transcripts, default grammar of both models), `report.html` and `results.json` (errors of both models on the
-    held-out speech of the tuning), and `suspects.tsv` (unusual transcripts). Finished stages are reused. Returns an
-    outcome with the unusable utterances.
+    held-out speech of the tuning), `suspects.tsv` (unusual transcripts) and `unknown-words.tsv` (words without a
+    pronunciation, with counts). Finished stages are reused. Returns an outcome with the unusable utterances.
+
+    Unknown words train a phone `spn` of their own (`asr.recognition.unknown_words`). The models and the n-gram lack
+    these words, so each one is an error of the tuning. An utterance without a known word is left out.
 
     All inputs are validated before the first stage, and the findings are logged. Errors in a `config` file are reported
     with the others. Validation reads the audio unless `check_samples` is false or an earlier start has computed the
@@ -112,6 +116,7 @@ def train(
     with _open_run(work_dir, inputs, rebuild_changed) as run:
         context = TrainingContext(run, inputs.lexicon, inputs.config, inputs.source, workers)
         dataset, problems = _extract_features(context, inputs)
+        context = _with_unknown_words(context, dataset)
         context = with_maps(with_context(context, dataset), dataset)
         arpa = _write_grammar(context, dataset)
         mixtures = train_aligner(context, "gmm", dataset)
@@ -222,6 +227,13 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
         message = f"{count(len(problems), 'utterance')} of {len(inputs.listed):,} left out"
         log.warning("%s: %s; %s lists them", message, codes_line(problems), work_dir / FAILED)
     return dataset, problems
+
+
+def _with_unknown_words(context: TrainingContext, dataset: Dataset) -> TrainingContext:
+    """Return the context with the unknown words of the transcripts; count them in a file and a line of the log."""
+    counts = context.lexicon.out_of_vocabulary(dataset.references.values())
+    write_unknown_words(context.run.directory, counts, unknown_phone(context.lexicon.phones))
+    return replace(context, unknown=tuple(sorted(counts)))
 
 
 def _write_grammar(context: TrainingContext, dataset: Dataset) -> str:

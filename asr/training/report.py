@@ -2,19 +2,22 @@
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from asr.acoustic.model_file import SearchSettings
 from asr.alignment.alignment_check import AlignmentCheck
-from asr.alignment.suspects import TranscriptCheck
-from asr.report.page import PlainTable, write_report
+from asr.alignment.suspects import Suspect, TranscriptCheck
+from asr.report.clip import Clip
+from asr.report.page import Excerpt, PlainTable, Section, write_report
 from asr.scoring.bootstrap import MIN_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
+from asr.training.report_clips import training_clips
 from asr.training.transcript_check import alignment_of
 from asr.training.tuning.cross_validation import TunedSearch
 from asr.util.counted_text import count
@@ -23,9 +26,11 @@ from asr.util.files import atomic_write
 log = logging.getLogger(__name__)
 
 Curves = Mapping[str, Sequence[float]]
+Sounds = Callable[[Sequence[str]], tuple[Mapping[str, Clip], Sequence[str]]]
 
 RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
+HEARD_SUSPECTS = 10  # of the clips; the others are those of the utterances with most errors
 MAX_SUSPECTS = 200  # on the page; the file has all
 _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
@@ -64,6 +69,7 @@ def report_training(
     grammar: str = "bigram",
     states: Literal["mono", "tri"] = "mono",
     notes: Sequence[str] = (),
+    sounds: Sounds | None = None,
 ) -> list[dict[str, Any]]:
     """Write `results.json` and `report.html` to a directory, and log the word error rates.
 
@@ -85,6 +91,8 @@ def report_training(
         Whether HMM states depend on context.
     notes : sequence of str
         Sentences at the top of the page.
+    sounds : callable, optional
+        Returns the clips of utterances, the most important first, and sentences on them.
 
     Returns
     -------
@@ -108,26 +116,23 @@ def report_training(
         log.debug("%s", remark)
     with atomic_write(directory / RESULTS) as temporary:
         temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    worst = scored[-1][1].worst(WORST) if scored else ()
+    doubtful = _doubtful(transcripts)
+    names = [*(one.name for one in doubtful), *(one.id for one in worst)]
+    clips, of_sound = sounds(names) if sounds else ({}, ())
+    complaints = [f"alignment: {complaint}" for complaint in alignment.complaints()]
+    lines = [*notes, *remarks, str(alignment), *complaints, str(transcripts), *of_sound]
     write_report(
         directory / PAGE,
         title="Training: mixtures and hybrid",
         rows=rows,
         speakers={system.name: report.speakers() for system, report in scored},
-        curves={
-            f"{system.name}: {name}": values for system in systems for name, values in system.curves.items() if values
-        },
-        transcripts=scored[-1][1].worst(WORST) if scored else (),
+        curves={f"{one.name}: {name}": curve for one in systems for name, curve in one.curves.items() if curve},
+        transcripts=worst,
         transcripts_of=f"{scored[-1][0].name}, held-out speech" if scored else "",
-        notes=[
-            _sentence(line)
-            for line in (
-                *notes,
-                *remarks,
-                str(alignment),
-                *(f"alignment: {complaint}" for complaint in alignment.complaints()),
-                str(transcripts),
-            )
-        ],
+        notes=[_sentence(line) for line in lines],
+        sections=[_section(doubtful, transcripts)] if any(one.name in clips for one in doubtful) else [],
+        clips=clips,
         tables=[_suspects(transcripts, spoken)] if transcripts.suspects else [],
     )
     return rows
@@ -166,6 +171,7 @@ def report_run(
         grammar=f"{context.config.ngram_order}-gram",
         states="tri" if context.config.context == 3 else "mono",
         notes=notes,
+        sounds=partial(training_clips, context, dataset, mixtures),
     )
 
 
@@ -238,12 +244,26 @@ def _sentence(line: str) -> str:
     return f"{line[:1].upper()}{line[1:]}".rstrip(".") + "."
 
 
+def _doubtful(check: TranscriptCheck) -> list[Suspect]:
+    """Return the suspicious and the least trusted utterances of a page."""
+    return [one for one in (*check.suspects, *check.listed) if one.kind in ("utterance", "listed")][:HEARD_SUSPECTS]
+
+
+def _section(doubtful: Sequence[Suspect], check: TranscriptCheck) -> Section:
+    """Return the excerpts of the least trusted utterances."""
+    excerpts = [
+        Excerpt(one.name, f"trust {check.trust[one.name]:.2f}, score {one.score:.2f}", _sentence(one.reason))
+        for one in doubtful
+    ]
+    return Section("Least trusted transcripts", "The words and phones are those of the transcripts.", excerpts)
+
+
 def _suspects(check: TranscriptCheck, spoken: Mapping[str, Sequence[str]]) -> PlainTable:
     rows = [
         (
             suspect.kind,
             suspect.name,
-            "–" if suspect.score != suspect.score else f"{suspect.score:.2f}",
+            suspect.score,
             suspect.reason,
             " ".join(spoken[suspect.name]) if suspect.kind == "utterance" else "",
         )
@@ -257,4 +277,5 @@ def _suspects(check: TranscriptCheck, spoken: Mapping[str, Sequence[str]]) -> Pl
         f"likelihood ratio per speech frame of the transcript against any phone sequence. The maximum is 0.{more}",
         ("What", "Name", "Score", "Reason", "Transcript"),
         rows,
+        linked=1,
     )

@@ -75,7 +75,7 @@ def cross_fitted_scores(
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
         table = _frames(model, dataset.static, mixtures.states, context)
-    graphs = dataset.graphs(context.lexicon, topology)
+    graphs = dataset.graphs(context.training_lexicon, topology)
     used = [name for name in table.ids if name not in mixtures.failed]
     n_folds = min(FOLDS_OF_FEW if len(used) < FEW_UTTERANCES else FOLDS, len(used))
     if n_folds < 2:
@@ -106,7 +106,7 @@ def cross_fitted_scores(
             topology,
             self_loops,
             transcripts,
-            context.lexicon,
+            context.training_lexicon,
             workers=context.workers,
         )
     return {name: found[name] for name in used if name in found}

@@ -23,6 +23,9 @@ MAX_PAUSES_LENGTH, SECONDS_A_WORD = 10.0, 2.0
 """Maximum duration in seconds: a constant and an amount per word."""
 
 
+MIN_KNOWN = 0.25
+"""Fraction of the running words. A lexicon that has fewer is probably wrong, for example in another letter case."""
+
 _COMPARE = "check whether the transcript is of another utterance, or the audio is cut off"
 
 
@@ -41,8 +44,14 @@ def frames_of(seconds: float, config: FeatureConfig) -> int:
 
 
 def shortest_frames(words: tuple[str, ...], lexicon: Lexicon, states_per_phone: int) -> int:
-    """Return the minimum number of frames of a transcript: shortest pronunciations, no pauses."""
-    return states_per_phone * sum(min(map(len, lexicon.pronunciations[word])) for word in words)
+    """Return the minimum number of frames: shortest pronunciations, no pauses, unknown words as a single phone."""
+    return states_per_phone * sum(min(map(len, lexicon.pronunciations.get(word, ("?",)))) for word in words)
+
+
+def is_wrong_lexicon(lexicon: Lexicon, transcripts: Iterable[Sequence[str]]) -> bool:
+    """Return whether the lexicon has less than `MIN_KNOWN` of the words of the transcripts."""
+    known = [word in lexicon.pronunciations for words in transcripts for word in words]
+    return sum(known) < MIN_KNOWN * len(known)
 
 
 def check_words_there(directory: DataLists) -> Iterator[Issue]:
@@ -61,14 +70,21 @@ def _place(directory: DataLists, names: Iterable[str]) -> tuple[Path, int]:
 def check_words_known(
     directory: DataLists, lexicon: Lexicon, damaged: Set[str] = frozenset(), *, training: bool = True
 ) -> Iterator[Issue]:
-    """Report unknown words at their first occurrence; in a test directory they only cost errors.
+    """Report unknown words at their first occurrence.
+
+    They are warnings in a test directory, and for training in utterances with known words. Training leaves out the
+    other utterances, and all with unknown words if the lexicon is wrong (`is_wrong_lexicon`).
 
     Words that the lexicon has in another letter case or without surrounding punctuation are one finding if they are
     many or nearly all. `damaged` are words of unreadable lines of the lexicon, which are not reported.
     """
     places = defaultdict(list)
     n_times: dict[str, int] = defaultdict(int)
+    wrong = is_wrong_lexicon(lexicon, (one.words or () for one in directory.usable.values()))
+    lost = set()
     for name, words in directory.words.items():
+        if training and (wrong or not any(word in lexicon.pronunciations for word in words)):
+            lost.add(name)
         for word in dict.fromkeys(words):
             if word not in lexicon.pronunciations and word not in damaged:
                 places[word].append(name)
@@ -84,16 +100,16 @@ def check_words_known(
     found: list[tuple[list[str], str]] = []
     often = sum(n_times[word] for word in spelled) >= _HABIT
     if len(spelled) >= (MIN_CASES if often else max(MIN_CASES, NEARLY_ALL * len(places))):
-        lost = sorted({name for word in spelled for name in places.pop(word)})
+        names = sorted({name for word in spelled for name in places.pop(word)})
         known = {word: similar[0] for word, similar in spelled.items()}
-        found.append((lost, _other_spelling(directory, lexicon, known, len(lost))))
+        found.append((names, _other_spelling(directory, lexicon, known, len(names))))
     for word, names in places.items():
         times = f"{count(n_times[word], 'time')}, in {count(len(names), 'utterance')}"
         remedy = _remedy(word, spelled.get(word, []))
         found.append((names, f"the lexicon has no pronunciation for '{word}' ({times}); {remedy}"))
     for names, message in found:
-        issue = costing("unknown-word", *_place(directory, names), message, names if training else ())
-        yield issue if training else replace(issue, severity="warning")
+        issue = costing("unknown-word", *_place(directory, names), message, lost.intersection(names))
+        yield issue if issue.utterances else replace(issue, severity="warning")
 
 
 def _remedy(word: str, similar: Sequence[str]) -> str:
@@ -111,7 +127,7 @@ def _remedy(word: str, similar: Sequence[str]) -> str:
     return "add its pronunciation, or correct the word"
 
 
-def _other_spelling(directory: DataLists, lexicon: Lexicon, spelled: Mapping[str, str], n_lost: int) -> str:
+def _other_spelling(directory: DataLists, lexicon: Lexicon, spelled: Mapping[str, str], n_utterances: int) -> str:
     """Return the message for all words that differ from the lexicon's in letter case or punctuation only.
 
     `spelled` has the lexicon's spelling of each word.
@@ -121,7 +137,7 @@ def _other_spelling(directory: DataLists, lexicon: Lexicon, spelled: Mapping[str
     marks = "".join(sorted({mark for word in marked for mark in word.replace(without_punctuation(word), "", 1)}))
     other = "in another letter case or without punctuation" if marked else "in another letter case"
     words = count(len(spelled), "word")
-    fact = f"{words} of the transcripts are in the lexicon {other} ({pairs}): {count(n_lost, 'utterance')} left out"
+    fact = f"{words} of the transcripts are in the lexicon {other} ({pairs}), in {count(n_utterances, 'utterance')}"
     return f"{fact}; {_rewriting(directory, lexicon, spelled, marks)}"
 
 
@@ -160,8 +176,7 @@ def check_lengths(
             continue
         place = _place(directory, [name])
         fact = f"'{name}' lasts {length.seconds:.2f} s and has {count(len(words), 'word')}"
-        known = lexicon is not None and all(word in lexicon.pronunciations for word in words)
-        needed = shortest_frames(words, lexicon, states_per_phone) if known and lexicon is not None else 0
+        needed = 0 if lexicon is None else shortest_frames(words, lexicon, states_per_phone)
         if length.n_frames is not None and length.n_frames < needed:
             message = f"{fact}: {count(length.n_frames, 'frame')}, the transcript needs at least {needed}; {_COMPARE}"
             yield costing("too-short", *place, message, [name])

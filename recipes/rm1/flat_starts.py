@@ -46,7 +46,7 @@ def main() -> None:
     lexicon, splits = read_sample(found.corpus_dir)
     labelled, topology = splits["train"], Topology(lexicon.phones, STATES_PER_PHONE)
     whole = FrontEnd(FEATURES).fit(labelled.dataset.static).transform(labelled.dataset.static)
-    graphs = {name: _graph(labelled.states[name], topology) for name in whole.ids}
+    graphs = {name: transcript_of(labelled.states[name], topology) for name in whole.ids}
     ways = {
         start + (", restarted" if flat_start_restarts else ""): {
             "start": start,
@@ -76,7 +76,7 @@ def main() -> None:
     print(json.dumps(right))
 
 
-def _graph(states: np.ndarray, topology: Topology) -> StateGraph:
+def transcript_of(states: np.ndarray, topology: Topology) -> StateGraph:
     """Build the transcript graph of an utterance: its phones between two silences are one word."""
     runs = groupby(phone_sequence(states).tolist(), key=bool)
     words = [tuple(topology.phone_names[phone] for phone in run) for spoken, run in runs if spoken]

@@ -152,10 +152,14 @@ def phone_sequence(states: np.ndarray) -> np.ndarray:
 
     A new phone starts if the phone changes or its state decreases.
     """
-    numbers = states // STATES_PER_PHONE
+    return (states // STATES_PER_PHONE)[phone_begins(states)]
+
+
+def phone_begins(states: np.ndarray) -> np.ndarray:
+    """Return whether a phone starts at each frame, bool (n_frames,)."""
     begins = np.ones(len(states), bool)
-    begins[1:] = (np.diff(numbers) != 0) | (np.diff(states) < 0)
-    return numbers[begins]
+    begins[1:] = (np.diff(states // STATES_PER_PHONE) != 0) | (np.diff(states) < 0)
+    return begins
 
 
 def count_transitions(states: np.ndarray, topology: Topology) -> tuple[np.ndarray, np.ndarray]:

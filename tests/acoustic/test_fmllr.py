@@ -42,6 +42,13 @@ def drawn_from(mixtures: GaussianMixtures, rng: np.random.Generator, n_frames: i
     return frames, states
 
 
+def drawn(seed: int, n_frames: int) -> tuple[np.random.Generator, GaussianMixtures, np.ndarray, np.ndarray]:
+    """The generator, mixtures, and frames of theirs with states."""
+    rng = np.random.default_rng(seed)
+    mixtures = mixtures_of(rng)
+    return rng, mixtures, *drawn_from(mixtures, rng, n_frames)
+
+
 def some_map(rng: np.random.Generator) -> AffineTransform:
     return AffineTransform(np.eye(N_FEATURES) + 0.2 * rng.normal(size=(N_FEATURES,) * 2), rng.normal(size=N_FEATURES))
 
@@ -70,9 +77,7 @@ def stacked(frame_map: AffineTransform) -> np.ndarray:
 
 
 def test_auxiliary_function_is_the_expected_log_likelihood():
-    rng = np.random.default_rng(0)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 60)
+    rng, mixtures, frames, states = drawn(0, 60)
     frames = frames.astype(np.float32)
     posteriors_at = some_map(rng)
     statistics = fmllr_statistics(mixtures, frames, states, posteriors_at)
@@ -139,9 +144,7 @@ def test_expected_statistics_are_those_of_many_frames_of_the_mixtures():
 
 
 def test_iterations_undo_the_move_of_a_speaker():
-    rng = np.random.default_rng(5)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 3000)
+    rng, mixtures, frames, states = drawn(5, 3000)
     moved = some_map(rng)
     seen = unmapped(moved, frames)
     settings = FmllrSettings(prior=0.0, iterations=1)
@@ -155,9 +158,7 @@ def test_iterations_undo_the_move_of_a_speaker():
 
 
 def test_few_frames_hardly_move_the_map_and_none_leave_the_identity():
-    rng = np.random.default_rng(6)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 3000)
+    rng, mixtures, frames, states = drawn(6, 3000)
     seen = unmapped(some_map(rng), frames)
 
     def distance(n_frames: int, prior: float) -> float:
@@ -171,9 +172,7 @@ def test_few_frames_hardly_move_the_map_and_none_leave_the_identity():
 
 
 def test_numbers_without_sense_leave_the_identity():
-    rng = np.random.default_rng(9)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 100)
+    _, mixtures, frames, states = drawn(9, 100)
     huge = (frames * 1e30).astype(np.float32)
     far = GaussianMixtures(mixtures.log_weights, mixtures.means * 1e200, mixtures.variances)
     with np.errstate(all="ignore"):
@@ -182,9 +181,7 @@ def test_numbers_without_sense_leave_the_identity():
 
 
 def test_frames_without_state_and_values_that_are_no_numbers_are_left_out():
-    rng = np.random.default_rng(7)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 100)
+    _, mixtures, frames, states = drawn(7, 100)
     frames = frames.astype(np.float32)
     more = np.vstack([frames, np.full((3, N_FEATURES), np.nan, np.float32), frames[:5]])
     labels = np.concatenate([states, states[:3], np.full(5, -1, np.int32)])
@@ -193,9 +190,7 @@ def test_frames_without_state_and_values_that_are_no_numbers_are_left_out():
 
 
 def test_maps_of_speakers_are_those_of_their_frames_whoever_computes_them():
-    rng = np.random.default_rng(8)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 600)
+    _, mixtures, frames, states = drawn(8, 600)
     offsets = np.arange(0, 601, 100, dtype=np.int64)
     speakers = ("a", "b", "a", "c", "b", "a")
     table = FrameTable(tuple("uvwxyz"), speakers, np.ascontiguousarray(frames, np.float32), offsets)

@@ -17,6 +17,7 @@ from asr.util.errors import ConfigError, FeatureError
 from discriminants.logistic.affine_transform import AffineTransform, identity_map
 from tests.acoustic.test_fmllr import (
     N_FEATURES,
+    drawn,
     drawn_from,
     log_likelihood,
     mixtures_of,
@@ -91,9 +92,7 @@ def test_best_of_some_matrices_is_that_of_an_optimizer():
 
 
 def test_every_iteration_makes_a_speaker_likelier():
-    rng = np.random.default_rng(2)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 400)
+    rng, mixtures, frames, states = drawn(2, 400)
     matrices = np.stack([np.eye(N_FEATURES), *(some_map(rng).matrix for _ in range(4))])
     seen = unmapped(AffineTransform(matrices[2], np.ones(N_FEATURES)), frames)
     values, found = [], identity_map(N_FEATURES)

@@ -100,7 +100,8 @@ def test_alignments_and_features_are_those_of_the_commands(toy_model, toy_corpus
     assert outcome.n_done == 10
     asr("align", "--model", toy_model, "--data", toy_corpus / "test", "--out", tmp_path / "b", "--textgrid", "-j", 1)
     for path in sorted((tmp_path / "b").rglob("*.*")):
-        assert path.read_bytes() == (tmp_path / "a" / path.relative_to(tmp_path / "b")).read_bytes()
+        if path.name != "report.html":  # the title has the name of the folder
+            assert path.read_bytes() == (tmp_path / "a" / path.relative_to(tmp_path / "b")).read_bytes()
     loaded = Recognizer.load(toy_model)
     assert package.align(loaded, toy_corpus / "test", tmp_path / "c", jobs=1).n_done == 10
     settings = {"features": {"sample_rate": 8000}}

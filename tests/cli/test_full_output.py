@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
 
 def run(
     arguments: list[object], output: int | None, error: int = subprocess.PIPE, *, unbuffered: bool = False
 ) -> tuple[int, str]:
     """Exit status and standard error of a command with this standard output."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""  # empty is the same as not set
+    environment = os.environ | {"PYTHONUNBUFFERED": "1" if unbuffered else ""}  # empty is the same as not set
     command = [sys.executable, "-m", "asr.cli", *map(str, arguments)]
     done = subprocess.run(command, stdout=output, stderr=error, env=environment, text=True, check=False)
     return done.returncode, done.stderr or ""

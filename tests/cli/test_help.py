@@ -28,6 +28,7 @@ TOLD = {
         "An error stops training or excludes utterances",
         "together with the training data",
     ),
+    "report": (*OF_DATA, *OF_ROOT, "RUN/compare.html"),
     "align": (*OF_DATA, *OF_ROOT, "the match of every transcript with its audio", "of asr train or asr tune"),
 }
 
@@ -40,7 +41,9 @@ def test_the_help_of_a_command_tells_what_it_reads_and_chooses(asr: Asr, command
     assert [part for part in TOLD[command] if part not in text] == []
 
 
-@pytest.mark.parametrize("command", ["features", "train", "tune", "align", "decode", "validate", "score", "info"])
+@pytest.mark.parametrize(
+    "command", ["features", "train", "tune", "align", "decode", "validate", "score", "report", "info"]
+)
 def test_every_command_that_reads_a_data_directory_takes_its_root(asr: Asr, command: str) -> None:
     _, out, _ = asr(command, "--help")
     assert ("--data DIR" in out) == ("--root DIR" in out) == (command not in ("score", "info"))

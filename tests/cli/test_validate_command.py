@@ -89,7 +89,7 @@ def test_train_tells_faults_first_and_goes_on(
     train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     corpus.audio(4).unlink()
-    corpus.append_word(5, "ELEVEN")
+    corpus.set_line("train/text", 5, f"{corpus.names[4]} ELEVEN")
     corpus.record(6, corpus.samples(6)[:700])
     corpus.set_line("train/text", 7, f"{corpus.names[6]} {' '.join(['ONE'] * 99)}")
     with caplog.at_level(logging.INFO):
@@ -156,7 +156,7 @@ def test_log_has_all_of_many_faults_the_error_one(train: Asr, corpus: Corpus, ca
 @pytest.mark.slow
 def test_resumed_training_counts_those_left_out(train: Asr, corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     corpus.record(6, np.zeros(9000))
-    corpus.append_word(5, "ELEVEN")
+    corpus.set_line("train/text", 5, f"{corpus.names[4]} ELEVEN")
 
     def texts() -> list[str]:
         caplog.clear()

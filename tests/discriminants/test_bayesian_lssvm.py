@@ -19,7 +19,6 @@ from discriminants import (
     LSSVMRegressor,
 )
 from discriminants.lssvm.evidence import spectrum
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.util.blas_threads import blas_threads_allowed, one_blas_thread_for_few
 
 RANDOM = np.random.default_rng(0)
@@ -197,21 +196,6 @@ def test_single_precision_gives_the_same_in_single_precision() -> None:
     ):
         assert found.dtype == np.float32
         np.testing.assert_allclose(found, expected, rtol=1e-3)
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        BayesianLSSVMRegressor(),
-        BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
-        BayesianLSSVMRegressor(kernel="linear"),
-    ],
-)
-def test_files(learner: BayesianLSSVMRegressor) -> None:
-    learner.fit(X, Y)
-    again = estimator_from_arrays(*estimator_to_arrays(learner))
-    for found, expected in zip(again.predict(NEW, return_std=True), learner.predict(NEW, return_std=True), strict=True):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_the_relevance_of_an_input_is_its_mean_part_of_the_exponent() -> None:

@@ -1,7 +1,5 @@
 """Bayesian least-squares classification: probabilities against their definitions, refitting, and what they promise."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -21,7 +19,6 @@ from discriminants.lssvm.bayesian_lssvm import PosteriorParameters
 from discriminants.lssvm.bayesian_lssvm_classifier import _left_out
 from discriminants.lssvm.evidence.penalty import Inference, most_probable
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 X, Y = make_moons(80, noise=0.35, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.35, random_state=1)
@@ -158,11 +155,3 @@ def test_inputs_of_noise_are_dropped() -> None:
 def test_a_precomputed_kernel_is_refused() -> None:
     with pytest.raises(ValueError, match="precomputed"):
         BayesianLSSVMClassifier(kernel="precomputed").fit(X @ X.T, Y)
-
-
-@pytest.mark.parametrize("settings", [{}, {"posterior": "moderated"}, {"kernel": "ard_gaussian"}])
-def test_files(settings: dict[str, Any]) -> None:
-    for samples, labels in ((X, Y), (IRIS_X, IRIS_Y)):
-        model = BayesianLSSVMClassifier(**settings).fit(samples, labels)
-        again = estimator_from_arrays(*estimator_to_arrays(model))
-        np.testing.assert_array_equal(again.predict_proba(samples), model.predict_proba(samples))

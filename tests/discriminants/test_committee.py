@@ -9,7 +9,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPRegressor
 
 from discriminants import CommitteeRegressor, LSSVMRegressor
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-10, 10, size=(600, 1))
@@ -75,13 +74,6 @@ def test_a_second_layer_learns_from_the_outputs_of_the_members(combine: Any) -> 
     members = np.column_stack([member.predict(NEW) for member in model.estimators_])
     np.testing.assert_allclose(model.predict(NEW), model.combine_.predict(members))
     assert np.sqrt(np.mean((model.predict(NEW) - np.sinc(NEW[:, 0] / np.pi)) ** 2)) < 0.06
-
-
-@pytest.mark.parametrize("combine", [None, LinearRegression()])
-def test_files(combine: Any) -> None:
-    model = CommitteeRegressor(MEMBER, combine=combine, random_state=0).fit(X, Y)
-    again = estimator_from_arrays(*estimator_to_arrays(model), trusted=("sklearn",))
-    np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
 
 
 def test_too_few_samples_are_refused() -> None:

@@ -31,13 +31,12 @@ print(some_module.twice(21), len(some_module.twice.stats.cache_hits))
 
 def run(folder: Path, **environment: str) -> tuple[str, str]:
     """What the function gives and whether its code was kept; and what was logged."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "INFO", str(folder)],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr

@@ -1,9 +1,14 @@
-"""scikit-learn's own contract suite over every estimator."""
+"""scikit-learn's own contract suite over every estimator, and the way to arrays and back."""
 
+import warnings
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminants import (
@@ -48,6 +53,7 @@ from discriminants import (
 from discriminants.center_selection.choice import CHOOSERS
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 _PAIR = LinearDiscriminant(regularization=0.01)
 # With these settings, the largest posterior of every sample in the checks belongs to the largest output.
@@ -185,3 +191,43 @@ def test_the_estimator_keeps_scikit_learns_contract(estimator: Any, check: Any) 
 @parametrize_with_checks(_OTHERS, expected_failed_checks=_expected_failures)
 def test_every_configuration_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+_STORED = [
+    BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
+    CommitteeRegressor(n_members=2, combine=Ridge(), random_state=0),
+    KernelCCA(y_kernel="linear"),
+    LSSVMKernelPCA(reconstruct=True),
+    LSSVMRegressor(kernel="precomputed"),
+    PrunedLSSVMRegressor(kernel="precomputed"),
+    PrunedLSSVMClassifier(kernel="precomputed"),
+    SparseGreedyKFDClassifier(10, n_candidates=50, calibrate_on="leave_one_out", random_state=0),
+]
+
+
+def _outputs(estimator: Any, X: np.ndarray) -> list[np.ndarray]:
+    methods = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
+    found = [getattr(estimator, method)(X) for method in methods if hasattr(estimator, method)]
+    if isinstance(estimator, BayesianLSSVMRegressor | HeteroscedasticLSSVMRegressor):
+        found += estimator.predict(X, return_std=True)
+    return found
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [*_FIRST.values(), *_STORED, *(pytest.param(estimator, marks=pytest.mark.slow) for estimator in _OTHERS)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_estimator_from_its_arrays_computes_the_same(estimator: Any) -> None:
+    X, y = (array[::3].astype(np.float32) for array in load_iris(return_X_y=True))
+    X = rbf_kernel(X) if getattr(estimator, "kernel", None) == "precomputed" else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(estimator).fit(X, y)
+    arrays, metadata = estimator_to_arrays(fitted)
+    restored = estimator_from_arrays(arrays, metadata, trusted=("sklearn",))
+    for found, expected in zip(_outputs(restored, X), _outputs(fitted, X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    again, same_metadata = estimator_to_arrays(restored)
+    assert same_metadata == metadata
+    np.testing.assert_equal(dict(again), dict(arrays))

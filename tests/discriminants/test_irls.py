@@ -360,14 +360,6 @@ def test_widths_of_their_own_go_with_the_centres() -> None:
     np.testing.assert_array_equal(restored.predict_proba(X), learner.predict_proba(X))
 
 
-def test_a_width_for_a_kernel_that_brings_its_own_is_refused() -> None:
-    X, y = make_blobs(50, centers=2, random_state=0)
-    with pytest.raises(ValueError, match="sigma"):
-        SparseKernelLogisticClassifier(5, kernel=GaussianKernel(1.0), sigma=2.0).fit(X, y)
-    with pytest.raises(ValueError, match="square"):
-        SparseKernelLogisticClassifier(5, kernel="precomputed").fit(X, y)
-
-
 def test_auto_takes_newton_for_small_problems_and_descent_for_large() -> None:
     assert irls_is_affordable(5000, 200, 10) and irls_is_affordable(20_000, 500, 2)
     assert not irls_is_affordable(300_000, 1000, 400) and not irls_is_affordable(1_000_000, 1000, 2)

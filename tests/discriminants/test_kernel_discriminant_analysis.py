@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from discriminants import KernelDiscriminantAnalysis, KFDClassifier
 from discriminants.kernels import GaussianKernel
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 
@@ -107,11 +106,9 @@ def test_features_serve_a_simple_classifier() -> None:
     assert list(model[0].get_feature_names_out()) == [f"kerneldiscriminantanalysis{i}" for i in range(2)]
 
 
-def test_features_survive_being_written_as_arrays() -> None:
+def test_features_keep_the_float_type() -> None:
     X, y = _wine()
     found = KernelDiscriminantAnalysis(3, sigma=4.0).fit(X.astype(np.float32), y)
-    again: Any = estimator_from_arrays(*estimator_to_arrays(found))
-    np.testing.assert_array_equal(again.transform(X), found.transform(X))
     assert found.transform(X.astype(np.float32)).dtype == np.float32
 
 

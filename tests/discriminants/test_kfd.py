@@ -22,7 +22,6 @@ from discriminants.linear_systems.penalty_choice import usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.lssvm.lssvm import LSSVMClassifier
 from discriminants.multiclass.thresholded import stratified_folds
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 
@@ -240,24 +239,9 @@ def test_duplicated_rows_are_no_trouble() -> None:
         assert learner.score(X, y) > 0.9
 
 
-def test_it_survives_being_written_as_arrays() -> None:
-    X, y, _ = _two_classes()
-    learner = KFDClassifier().fit(X, y)
-    again = estimator_from_arrays(*estimator_to_arrays(learner))
-    np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_a_kernel_that_cannot_tell_samples_apart_is_refused(penalty: str) -> None:
-    with pytest.raises(ValueError, match="constant"):
-        KFDClassifier(penalty=penalty).fit(np.full((20, 3), 3.3), np.arange(20) % 2)
-
-
 @pytest.mark.parametrize("mu", [0.0, -1.0, np.nan])
 def test_a_regularization_that_is_not_positive_is_refused(mu: float) -> None:
-    X, y, K = _two_classes()
-    with pytest.raises(ValueError, match="regularization"):
-        KFDClassifier(regularization=mu).fit(X, y)
+    _, y, K = _two_classes()
     with pytest.raises(ValueError, match="positive"):
         PenaltyPath(K).leave_one_out_outputs(y[:, None], [1.0, mu])
 
@@ -296,12 +280,6 @@ def test_a_negative_eigenvalue_larger_than_the_regularization_is_refused() -> No
     with pytest.raises(ValueError, match="negative eigenvalues"):
         KFDClassifier(kernel=distance, penalty="kernel").leave_one_out_errors(X, y, [1e-3])
     assert KFDClassifier(kernel=distance).fit(X, y).score(X, y) > 0.9
-
-
-def test_kernel_values_that_overflow_are_refused() -> None:
-    X, y, _ = _two_classes()
-    with pytest.raises(ValueError, match="too large"):
-        KFDClassifier(kernel=lambda A, B: 1e150 * (A @ B.T)).fit(X, y)
 
 
 def test_held_out_or_left_out_outputs_set_threshold_and_posterior() -> None:

@@ -284,12 +284,6 @@ def test_the_width_scale_is_that_of_the_first_chunk(wave: tuple[np.ndarray, ...]
         KRLSRegressor().partial_fit(X[:1], y[:1])
 
 
-def test_constant_features_give_the_mean_of_the_targets() -> None:
-    learner = KRLSRegressor().fit(np.full((20, 3), 3.3), np.arange(20.0))
-    assert learner.basis_centers_.shape == (1, 3)
-    np.testing.assert_allclose(learner.predict(np.full((1, 3), 3.3)), 9.5)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_samples_that_are_not_finite_are_refused_and_change_nothing(wave: tuple[np.ndarray, ...], bad: float) -> None:
     X, y, X_test = wave
@@ -301,12 +295,9 @@ def test_samples_that_are_not_finite_are_refused_and_change_nothing(wave: tuple[
     np.testing.assert_array_equal(learner.predict(X_test), before)
 
 
-def test_one_class_is_refused() -> None:
-    X = np.arange(10.0)[:, None]
+def test_stream_of_one_class_is_refused() -> None:
     with pytest.raises(ValueError, match="one class"):
-        KRLSClassifier().fit(X, np.zeros(10))
-    with pytest.raises(ValueError, match="one class"):
-        KRLSClassifier().partial_fit(X, np.zeros(10), classes=[0])
+        KRLSClassifier().partial_fit(np.arange(10.0)[:, None], np.zeros(10), classes=[0])
 
 
 def test_classes_are_given_first_and_stay_the_same() -> None:
@@ -356,9 +347,6 @@ def test_a_nu_that_lets_nothing_in_is_refused(wave: tuple[np.ndarray, ...]) -> N
     X, y, _ = wave
     with pytest.raises(ValueError, match="nu"):
         KRLSRegressor(nu=3.0).fit(X, y)
-    for nu in (0.0, -1.0, np.nan):
-        with pytest.raises(ValueError, match="nu"):
-            KRLSRegressor(nu=nu).fit(X, y)
 
 
 def test_kernel_values_that_overflow_are_refused() -> None:

@@ -8,7 +8,6 @@ from discriminants import KFDClassifier, KSODClassifier
 from discriminants.fisher.second_order import SecondOrderPath
 from discriminants.fisher.thresholds import least_error_threshold
 from discriminants.kernels import ExponentialKernel, GaussianKernel
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 
@@ -148,10 +147,3 @@ def test_several_classes_have_an_output_each() -> None:
     assert learner.decision_function(X).shape == (150, 3)
     assert learner.rho_.shape == learner.n_components_.shape == (3,)
     assert learner.score(X, y) > 0.96
-
-
-def test_it_survives_being_written_as_arrays() -> None:
-    X, y, _ = _two_classes()
-    learner = KSODClassifier(random_state=0).fit(X, y)
-    again = estimator_from_arrays(*estimator_to_arrays(learner))
-    np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))

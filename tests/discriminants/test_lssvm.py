@@ -26,7 +26,6 @@ from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conju
 from discriminants.linear_systems.penalty_choice import distinct_samples, expected_squares, usual_penalties
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.output_codes import class_scores, output_code
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
@@ -358,24 +357,6 @@ def test_thresholds_and_posteriors_from_samples_left_out(coding: str) -> None:
         assert learner.score(IRIS_X, IRIS_Y) > 0.95
         plain = LSSVMClassifier(sigma=0.3, coding=coding, calibrate_on="training").fit(IRIS_X, IRIS_Y)
         assert not np.allclose(learner.predict_proba(IRIS_X), plain.predict_proba(IRIS_X))
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        LSSVMRegressor(regularization=np.array([0.1, 1.0])),
-        LSSVMRegressor(kernel="precomputed"),
-        *(LSSVMClassifier(coding=coding, regularization=[0.1, 1.0]) for coding in CODINGS),
-    ],
-)
-def test_files(learner: Any) -> None:
-    samples = IRIS_X @ IRIS_X.T if learner.kernel == "precomputed" else IRIS_X
-    learner.fit(samples, IRIS_Y)
-    again = estimator_from_arrays(*estimator_to_arrays(learner))
-    np.testing.assert_array_equal(again.predict(samples), learner.predict(samples))
-    if isinstance(learner, LSSVMClassifier):
-        np.testing.assert_array_equal(again.predict_proba(samples), learner.predict_proba(samples))
-        np.testing.assert_array_equal(again.code_, learner.code_)
 
 
 @pytest.mark.parametrize("coding", CODINGS)

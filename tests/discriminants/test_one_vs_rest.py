@@ -159,24 +159,6 @@ def test_the_condition_guard_ends_the_selection() -> None:
     assert strict.basis_centers_.shape[0] < free.basis_centers_.shape[0]
 
 
-@pytest.mark.parametrize("learner_class", LEARNERS)
-@pytest.mark.parametrize("n_candidates", [None, 100])
-def test_constant_features_are_refused_in_words(learner_class: Any, n_candidates: int | None) -> None:
-    with pytest.raises(ValueError, match="constant"):
-        learner_class(n_candidates=n_candidates).fit(np.full((20, 3), 3.3), np.arange(20) % 2)
-
-
-@pytest.mark.parametrize("learner_class", LEARNERS)
-def test_more_centres_than_samples_and_repeated_rows_give_finite_weights(learner_class: Any) -> None:
-    X = np.repeat(np.random.default_rng(5).normal(size=(10, 2)), 3, axis=0)
-    y = np.arange(30) % 3
-    for n_candidates in (None, 1000):
-        learner = learner_class(500, n_candidates=n_candidates).fit(X, y)
-        assert learner.basis_centers_.shape[0] <= 10
-        assert np.isfinite(learner.dual_coef_).all()
-        assert np.isfinite(learner.predict_proba(X)).all()
-
-
 def test_a_rule_of_the_users_own_chooses_the_centres() -> None:
     X, y = make_blobs(60, centers=2, random_state=6)
     learner = NPDClassifier(5, rule=lambda state: int(np.flatnonzero(state.available)[-1]), n_candidates=None)

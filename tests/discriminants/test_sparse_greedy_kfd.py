@@ -11,7 +11,6 @@ from discriminants.center_selection.forward.normal_equations_state import Normal
 from discriminants.kernels import GaussianKernel
 from discriminants.linear_systems.penalty_choice import usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 
@@ -153,13 +152,3 @@ def test_leaving_one_out_in_closed_form_is_leaving_out_its_label(penalty: str, d
             H[1:, 1:] += 0.1 * (np.eye(len(chosen)) if penalty == "identity" else K[np.ix_(chosen, chosen)])
             weights = np.linalg.solve(H, A.T @ target[rest])
             assert seen["outputs"][i, c] == pytest.approx(weights[0] + K[i, chosen] @ weights[1:], abs=1e-7)
-
-
-def test_it_survives_being_written_as_arrays() -> None:
-    X, y, _, _ = _moons()
-    for n_candidates in (None, 50):
-        learner = SparseGreedyKFDClassifier(
-            10, n_candidates=n_candidates, calibrate_on="leave_one_out", random_state=0
-        ).fit(X, y)
-        again = estimator_from_arrays(*estimator_to_arrays(learner))
-        np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))

@@ -11,7 +11,6 @@ from discriminants.fisher.column_generation import ActiveSet, Columns, generate_
 from discriminants.fisher.l1_least_squares import l1_least_squares
 from discriminants.fisher.least_absolute_deviations import least_absolute_deviations
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 LOSSES = ["squared", "absolute"]
 
@@ -235,14 +234,6 @@ def test_noisy_sinc_takes_a_few_centres() -> None:
         learner = SparseKFDRegressor(sigma=np.sqrt(width / 2), regularization=C).fit(x[:, None], target)
         assert np.sqrt(np.mean((learner.predict(x[:, None]) - y) ** 2)) < error
         assert learner.n_centers_[0] < 40
-
-
-def test_they_survive_being_written_as_arrays() -> None:
-    X, y, _ = _moons()
-    for loss in LOSSES:
-        learner = SparseKFDClassifier(loss=loss).fit(X, y)
-        again = estimator_from_arrays(*estimator_to_arrays(learner))
-        np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])

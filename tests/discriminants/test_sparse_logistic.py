@@ -150,13 +150,6 @@ def test_fewer_candidates_than_centres_and_foreign_held_out_labels_are_refused()
         SparseKernelLogisticClassifier(5).fit(X, y, X_val=X)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_constant_features_give_the_priors(dtype: type) -> None:
-    X, y = np.full((20, 2), 3.3, dtype=dtype), np.array([0] * 15 + [1] * 5)
-    proba = SparseKernelLogisticClassifier(5).fit(X, y).predict_proba(X[:1])
-    np.testing.assert_allclose(proba, [[0.75, 0.25]], atol=1e-3)
-
-
 @pytest.mark.parametrize("size", [3, 10, 57, 100, 1000])
 def test_balanced_samples_give_small_classes_all_they_have(size: int) -> None:
     counts = np.array([80, 4, 30, 0, 6])

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from discriminants.parallel.cluster import ClusterWorkers
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
-from tests.cluster_processes import ROOT, Cluster, running_cluster
+from tests.cluster_processes import ROOT, Cluster
 
 OPTIONS: dict[str, Any] = {"n_centers": 40, "n_candidates": 80, "max_iter": 3, "random_state": 0}
 Problem = tuple[np.ndarray, np.ndarray]
@@ -44,12 +43,6 @@ def problem() -> Problem:
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernel values are formed block by block, as for many samples."""
     monkeypatch.setattr("discriminants.sparse.sparse_logistic._CACHED_KERNEL", 0)
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
 
 
 def assert_same(one: SparseKernelLogisticClassifier, other: SparseKernelLogisticClassifier) -> None:

@@ -172,16 +172,8 @@ def test_the_density_of_a_normal_variable() -> None:
     "model",
     [KernelCCA(), KernelCCA(y_kernel="linear"), LSSVMKernelPCA(reconstruct=True), LSSVMKernelPCA(), SeriesDensity()],
 )
-def test_files(model: Any) -> None:
-    model = clone(model).fit(X, Y)
-    arrays, metadata = estimator_to_arrays(model)
-    again = estimator_from_arrays(arrays, metadata)
-    if isinstance(model, SeriesDensity):
-        np.testing.assert_array_equal(again.score_samples(NEW), model.score_samples(NEW))
-    else:
-        np.testing.assert_array_equal(again.transform(NEW), model.transform(NEW))
-    if isinstance(model, KernelCCA):
-        np.testing.assert_array_equal(again.transform(X, Y)[1], model.transform(X, Y)[1])
+def test_coefficients_that_do_not_fit_are_refused(model: Any) -> None:
+    arrays, metadata = estimator_to_arrays(clone(model).fit(X, Y))
     for name in arrays:
         if "dual_coef_" in name:
             with pytest.raises(ModelFormatError):

@@ -6,7 +6,6 @@ from sklearn.base import clone
 
 from discriminants import LSSVMRegressor, WeightedLSSVMRegressor
 from discriminants.lssvm.robust_weights import LOSSES, robust_scale, robust_weights
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 GRID = np.linspace(-3, 3, 80)[:, None]
 
@@ -117,11 +116,3 @@ def test_sample_weights_count_samples() -> None:
     repeated = clone(learner).fit(X.repeat(counts, axis=0), y.repeat(counts))
     np.testing.assert_allclose(weighted.predict(GRID), repeated.predict(GRID), atol=1e-8)
     assert (weighted.robust_weights_[counts == 0] == 1).all()
-
-
-def test_files() -> None:
-    X, y, _ = _sinc()
-    learner = WeightedLSSVMRegressor(sigma=0.5, regularization=0.1).fit(X, y)
-    again = estimator_from_arrays(*estimator_to_arrays(learner))
-    np.testing.assert_array_equal(again.predict(GRID), learner.predict(GRID))
-    np.testing.assert_array_equal(again.robust_weights_, learner.robust_weights_)

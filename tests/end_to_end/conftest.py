@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,9 +15,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="session")
 def warm() -> Iterator[Warm]:
     """Run `asr` with these arguments in a process that has imported everything: (exit status, standard error)."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     server = subprocess.Popen(
-        [sys.executable, str(PROGRAM)], env=os.environ | {"PYTHONPATH": paths}, text=True,
+        [sys.executable, str(PROGRAM)], text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert server.stdin is not None

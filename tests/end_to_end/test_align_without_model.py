@@ -32,10 +32,13 @@ def test_align_without_model_writes_times_and_the_training_scores(aligned, toy_c
     assert names >= {"words.ctm", "phones.ctm", "textgrid", "scores.tsv", "suspects.tsv", "training"}
     assert not (aligned / "training" / "model.safetensors").exists()
     assert (aligned / "training" / "report.html").is_file()
+    page = (aligned / "report.html").read_text(encoding="utf-8")
+    assert page.count("<audio ") > 1 and "trust " in page
     assert (aligned / "unknown-words.tsv").read_text() == "word\tcount\n"
     assert len(list((aligned / "textgrid").rglob("*.TextGrid"))) == 24
     said = {}
     for row in read_ctm(aligned / "words.ctm"):
+        assert 0.0 <= row.confidence <= 1.0
         said.setdefault(row.utterance, []).append(row.label)
     lines = (toy_corpus / "train" / "text").read_text().splitlines()
     assert said == {line.split()[0]: line.split()[1:] for line in lines}

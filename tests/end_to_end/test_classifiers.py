@@ -11,7 +11,6 @@ import pytest
 from tests.acoustic.test_hybrid_classifiers import PLUG
 
 Asr = Callable[..., tuple[int, str, str]]
-ROOT = Path(__file__).parents[2]
 
 
 def training(corpus: Path, work_dir: Path, classifier: str) -> list[str]:
@@ -63,9 +62,9 @@ def test_a_classifier_that_an_installed_package_registers_needs_no_change_here(
     )
 
     def run(*arguments: object, installed: bool = True) -> subprocess.CompletedProcess[str]:
-        paths = [str(ROOT), *([str(package)] if installed else []), os.environ.get("PYTHONPATH", "")]
+        paths = os.pathsep.join([os.environ["PYTHONPATH"], *([str(package)] if installed else [])])
         return subprocess.run(
-            [sys.executable, "-m", "asr.cli", *map(str, arguments)], env=os.environ | {"PYTHONPATH": ":".join(paths)},
+            [sys.executable, "-m", "asr.cli", *map(str, arguments)], env=os.environ | {"PYTHONPATH": paths},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
 

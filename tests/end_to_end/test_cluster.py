@@ -1,12 +1,11 @@
 """`--cluster` against a real scheduler and real workers: the results of `--jobs 1`, also when a worker dies."""
 
-import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,23 +14,15 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from tests.cluster_processes import ROOT, Cluster, running_cluster
+from tests.cluster_processes import Cluster
 from tests.conftest import Finished
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
-
-
 def start(*arguments: object) -> "subprocess.Popen[str]":
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-m", "asr.cli", *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,51 +1,25 @@
 """`asr train` killed at any moment goes on where it was, and ends with the model of an undisturbed run."""
 
-import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.conftest import Warm
+
 pytestmark = pytest.mark.slow
 
-PROGRAM = Path(__file__).with_name("warm_command.py")
-ROOT = Path(__file__).parents[2]
 RESULTS = ("model.safetensors", "gmm.safetensors", "grammar.arpa")
 Train = Callable[..., int]
 
 
 @pytest.fixture(scope="module")
-def train(tiny_corpus: Path) -> Iterator[Train]:
+def train(warm: Warm, tiny_training: list[object]) -> Train:
     """Train in this work directory, killed after so many seconds if it has not ended by then: the exit status."""
-    places = {"--data": "train", "--lexicon": "lexicon.txt", "--config": "settings.toml"}
-    arguments = [
-        "train",
-        "--jobs",
-        "2",
-        *(part for key, name in places.items() for part in (key, str(tiny_corpus / name))),
-    ]
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    server = subprocess.Popen(
-        [sys.executable, str(PROGRAM)], env=os.environ | {"PYTHONPATH": paths}, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert server.stdin is not None
-    assert server.stdout is not None
-
-    def run(work_dir: Path, seconds: float | None = None) -> int:
-        server.stdin.write(json.dumps([[*arguments, "--work-dir", str(work_dir)], seconds]) + "\n")
-        server.stdin.flush()
-        return int(server.stdout.readline())
-
-    yield run
-    server.stdin.close()
-    assert server.wait(timeout=10) == 0
+    return lambda work_dir, seconds=None: warm(*tiny_training, work_dir, "--jobs", 2, seconds=seconds)[0]
 
 
 @pytest.fixture(scope="module")

@@ -29,14 +29,12 @@ RESULTS = {
 
 def run(arguments: list[object], memory: int | None = None) -> "subprocess.CompletedProcess[str]":
     """The command, in so many MiB of address space."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "asr.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
         timeout=PATIENCE,
-        env=os.environ | {"PYTHONPATH": paths},
         preexec_fn=None
         if memory is None
         else lambda: resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20)),

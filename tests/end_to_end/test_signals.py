@@ -17,7 +17,6 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")]
 
-ROOT = Path(__file__).parents[2]
 N_SIGNALS = int(os.environ.get("ASR_SIGNALS", "18"))
 RESULTS = {
     "train": ("model.safetensors", "gmm.safetensors", "grammar.arpa", "failed.tsv"),
@@ -36,9 +35,8 @@ class Command:
 
 
 def start(arguments: list[str]) -> "subprocess.Popen[str]":
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
-        [sys.executable, "-m", "asr.cli", *arguments], env=os.environ | {"PYTHONPATH": paths}, text=True,
+        [sys.executable, "-m", "asr.cli", *arguments], text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
 

@@ -1,6 +1,5 @@
 """What a watched command says and exits with, by how its child ended."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import os, signal, sys
 from asr.util.supervisor import supervise
@@ -23,11 +21,9 @@ signal.pause()
 
 def ended_by(number: signal.Signals) -> tuple[int, str]:
     """Exit status and message of a command whose child, and nobody else, got a signal."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(int(number))],
-        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, timeout=60, check=False,
-        start_new_session=True,
+        capture_output=True, text=True, timeout=60, check=False, start_new_session=True,
     )  # fmt: skip
     return done.returncode, done.stderr
 
@@ -47,11 +43,9 @@ def test_a_child_that_is_killed_most_often_wanted_memory() -> None:
 
 def run(program: str, *arguments: str, shell: str = "") -> "subprocess.CompletedProcess[str]":
     """Run Python code from the project's root; `shell` is put before the command or behind it."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         ["sh", "-c", shell or '"$@"', "sh", sys.executable, "-c", program, *arguments],
-        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, timeout=60, check=False,
-        start_new_session=True,
+        capture_output=True, text=True, timeout=60, check=False, start_new_session=True,
     )  # fmt: skip
 
 

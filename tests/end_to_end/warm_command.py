@@ -1,12 +1,10 @@
 """Runs `asr` commands, one a line of standard input, in forks of a process that has imported everything.
 
 A command starts at once and in a process group of its own, so that a test can kill many of them at moments spread
-over the work itself. A line of input is a JSON pair: the arguments, and after how many seconds the group is killed
-(null: never). The answer is the exit status, or minus the number of the signal that ended the command.
-
-With a third value, an object of limits, the answer is a JSON pair: the status, and what the command said on standard
-error. `file_size` is how long a file may grow, in bytes; `memory` how much address space there is beyond what the
-process has when the command starts, in MiB.
+over the work itself. A line of input is a JSON list: the arguments, after how many seconds the group is killed (null:
+never), and limits. Of these, `file_size` is how long a file may grow, in bytes, and `memory` how much address space
+there is beyond what the process has when the command starts, in MiB. The answer is a JSON pair: the exit status, or
+minus the number of the signal that ended the command, and its standard error.
 """
 
 import fcntl
@@ -53,16 +51,15 @@ def limit(file_size: int | None = None, memory: int | None = None) -> None:
 
 
 for line in sys.stdin:
-    arguments, seconds, *more = json.loads(line)
+    arguments, seconds, limits = json.loads(line)
     listening, speaking = os.pipe()
     fcntl.fcntl(speaking, fcntl.F_SETPIPE_SZ, 1 << 20)  # no reads before the command has ended
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if more:
-            os.dup2(speaking, 2)
-            limit(**more[0])
+        os.dup2(speaking, 2)
+        limit(**limits)
         main(arguments)
     os.close(speaking)
     os.setpgid(child, child)  # here too, in case the kill comes before the child has done it
@@ -76,5 +73,4 @@ for line in sys.stdin:
             os.killpg(child, signal.SIGKILL)
     if not ended:
         _, waited = os.waitpid(child, 0)
-    status, said = os.waitstatus_to_exitcode(waited), heard(listening)
-    print(json.dumps([status, said]) if more else status, flush=True)
+    print(json.dumps([os.waitstatus_to_exitcode(waited), heard(listening)]), flush=True)

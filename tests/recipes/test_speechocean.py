@@ -17,7 +17,6 @@ from asr.lexicon import Lexicon
 from asr.training.config import TuningSettings
 from asr.util.errors import CorpusError
 from recipes.speechocean import __main__ as recipe
-from recipes.speechocean import ablation
 
 
 def test_folding_takes_stress_and_variants_then_alike():
@@ -111,24 +110,6 @@ def test_recipe_runs_from_audio_to_rows_of_every_noise_level(small_corpus, tmp_p
     assert [row["system"] for row in rows if row["primary"]] == ["ovr"] * 5
     assert all(row["words"] > 10 for row in rows)
     assert "test-5dB" in capsys.readouterr().out
-
-
-@pytest.mark.corpus
-@pytest.mark.slow
-def test_ablation_runs_from_audio_to_a_table_with_noise(small_corpus, tmp_path, monkeypatch, capsys):
-    config = recipe.CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1,), iterations=(4,))})
-    monkeypatch.setattr(ablation, "CONFIG", config)
-    monkeypatch.setattr(ablation, "HYBRID", HybridSettings(parameters=PARAMETERS, vtlp_warps=()))
-    monkeypatch.setattr(ablation, "SEARCHES", (SearchSettings(lm_scale=5.0, beam=25.0),))
-    monkeypatch.setattr(ablation, "N_FOLDS", 2)
-    command = ["ablation", "--corpus-dir", str(small_corpus), "--work-dir", str(tmp_path / "run"), "--jobs", "1"]
-    names = ["tested at 10 dB: base", "tested at 10 dB: noise copies"]
-    monkeypatch.setattr(sys, "argv", [*command, "--rows", names[1]])
-    ablation.main()
-    records = json.loads((tmp_path / "run" / "ablation.json").read_text())
-    assert [record["name"] for record in records] == names
-    assert all(record["words"] > 100 for record in records)
-    assert names[1] in capsys.readouterr().out
 
 
 def test_the_systems_that_vote_are_among_the_mapped_ones():

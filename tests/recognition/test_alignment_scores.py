@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from asr import align
+from asr import Recognizer, align
+from asr.alignment.ctm import read_ctm
 
 
 def copied(corpus: Path, folder: Path, transcripts: dict[str, str]) -> Path:
@@ -130,3 +131,28 @@ def test_the_command_tells_how_well_transcripts_fit_in_any_case(
     of_alignment, of_transcripts = done.stderr.splitlines()
     assert re.search(r"worst word: [A-Z]+ at \d+\.\d\d s of train\d-\d+\.wav", of_alignment)
     assert "the median score is" in of_transcripts and "no suspects" in of_transcripts
+
+
+def test_align_writes_trust_of_words_and_phones(toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
+    given = transcripts_of(toy_corpus)
+    wrong = sorted(given)[2]
+    given[wrong] = "NO TWO NO"
+    align(toy_model, copied(toy_corpus, tmp_path / "data", given), tmp_path / "out", root=toy_corpus)
+    words, phones = (read_ctm(tmp_path / "out" / name) for name in ("words.ctm", "phones.ctm"))
+    assert all(0.0 <= row.confidence <= 1.0 for row in (*words, *phones))
+    right = [row.confidence for row in words if row.utterance != wrong]
+    assert np.median(right) > 0.8 > 0.2 > min(row.confidence for row in words if row.utterance == wrong)
+
+
+def test_alignment_of_wrong_transcript_has_low_trust(toy_corpus: Path, toy_model: Path) -> None:
+    name, words = sorted(transcripts_of(toy_corpus).items())[2]
+    audio = toy_corpus / "audio" / "train" / f"{name}.wav"
+    recognizer = Recognizer.load(toy_model)
+    right, wrong = recognizer.align(audio, words), recognizer.align(audio, "NO TWO NO")
+    assert right.trust > 0.8 > 0.2 > wrong.trust
+    assert min(word.trust for word in right.words) > min(word.trust for word in wrong.words)
+    found = wrong.to_dict()
+    assert found["trust"] == wrong.trust
+    assert [one["trust"] for one in found["words"]] == [word.trust for word in wrong.words]
+    assert [one["trust"] for one in found["phones"]] == [phone.trust for phone in wrong.phones]
+    assert all(word.confidence is None for word in wrong.words)

@@ -14,11 +14,12 @@ from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import phone_loop, score_utterance
 from asr.corpus.data_directory import read_data_directory
+from asr.decode.path_segments import frame_scores
 from asr.decode.token_passing import best_path
 from asr.features.extraction import extract_static
 from asr.recognition.rejection import checksum, warn_of_rejection
 from asr.recognition.speaker_transforms import frames_of
-from asr.recognition.speech_ratios import frame_scores, speech_ratios
+from asr.recognition.speech_ratios import speech_ratios
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_frame_scores_of_path_add_up_to_its_score(model, scored):
     loop = phone_loop(model.hmm.topology)
     for _, scores in scored:
         path = best_path(scores, loop, model.hmm.topology.unit_state, model.hmm.self_loops)
-        found = frame_scores(path, loop, scores, model.hmm)
+        found = frame_scores(path, loop, scores, model.hmm.topology, model.hmm.self_loops)
         assert found.shape == (len(scores),)
         assert found.sum() == pytest.approx(path.score, rel=1e-6)
 

@@ -41,7 +41,7 @@ def frames_in(states: list[int], n_states: int, level: float = -6.0) -> np.ndarr
 def test_unknown_word_takes_the_frames_between_known_ones():
     topology = Topology(("a", "b", "c"), 1)
     hmm = with_unknown_phone(hmm_of(topology))
-    lexicon = with_unknown_words(LEXICON, ["new"], unknown_phone(topology))
+    lexicon = with_unknown_words(LEXICON, ["new"], unknown_phone(topology.phones))
     graph = transcript_graph(("ab", "new", "c"), lexicon, hmm.topology)
     spoken = [0, 0, 1, 1, 2, 2, 3, 1, 3, 1, 3, 3, 3, 0]  # SIL a b, other speech, c SIL
     found = align_utterance(hmm.log_likelihood(frames_in(spoken, 4)), graph, hmm.topology, hmm.self_loops)
@@ -75,11 +75,11 @@ def test_scores_of_unknown_speech_are_the_mean_without_silence():
 
 
 def test_unknown_phone_of_a_lexicon_with_spn_has_another_name():
-    assert unknown_phone(Topology(("spn", "a"))) == "spn_"
+    assert unknown_phone(("spn", "a")) == "spn_"
 
 
 def test_unknown_words_are_counted_in_utterances_with_known_ones(tmp_path):
     counts = unknown_words([("ab", "new", "x"), ("new", "c"), ("y", "z")], LEXICON)
     assert counts == {"new": 2, "x": 1}
-    write_unknown_words(tmp_path / "unknown-words.tsv", counts)
+    write_unknown_words(tmp_path, counts, "spn")
     assert (tmp_path / "unknown-words.tsv").read_text() == "word\tcount\nnew\t2\nx\t1\n"

@@ -1,3 +1,5 @@
+import base64
+import hashlib
 import re
 import subprocess
 import sys
@@ -5,10 +7,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from asr.report.page import write_report
+from asr.report.clip import Clip, Label, Tier
+from asr.report.page import Excerpt, PlainTable, Section, write_report
 from asr.scoring.wer import score_utterances
 
 VOID = {"meta", "link", "br", "img", "hr", "use"}
+
+LABELS = [Label(0.0, 0.5, "ONE"), Label(0.5, 1.0, "</script>", 0.1), Label(1.0, 2.0, "TWO", 0.7)]
+CLIPS = {
+    "u1": Clip(2.0, 2.0, 4000, "data:audio/wav;base64,", "data:image/png;base64,", "M0 0Z", [Tier("words", LABELS)])
+}
+SECTION = Section("Heard", "Two.", [Excerpt("u1", "speaker s", "Its <reason>."), Excerpt("u2", "speaker s")])
 
 
 class Page(HTMLParser):
@@ -96,13 +105,40 @@ def test_the_page_shows_results_speakers_curves_and_transcripts(render):
     assert [attrs["id"] for attrs in page.all("desc")] == ["speakers-text", "curve0-text", "curve1-text"]
 
 
-def test_the_page_needs_neither_network_nor_script(render):
-    html = render()
+def test_page_has_one_script_allowed_by_its_hash(render):
+    html = render(sections=[SECTION], clips=CLIPS)
     page = Page(html)
-    assert not page.all("script") + page.all("link") + page.all("img") + page.all("iframe")
+    assert not page.all("link") + page.all("iframe")
+    assert page.all("script") == [{}]
     assert not re.search(r"https?://|@import|url\((?!#)|\bon\w+=", html)
-    policy = [attrs["content"] for attrs in page.all("meta") if attrs.get("http-equiv")]
-    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert all(attrs["src"].startswith("data:") for attrs in page.all("img") + page.all("audio"))
+    (policy,) = [attrs["content"] for attrs in page.all("meta") if attrs.get("http-equiv")]
+    script = re.search(r"<script>(.*?)</script>", html, flags=re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.startswith("default-src 'none'; ") and policy.endswith(f"script-src 'sha256-{digest}'")
+
+
+def test_player_is_in_the_first_excerpt_of_an_utterance(render):
+    table = PlainTable("Utterances", "", ["Name", "Errors"], [("u1", 2), ("u2", None)], linked=0)
+    page = Page(render(sections=[SECTION, SECTION], clips=CLIPS, tables=[table]))
+    assert [attrs["aria-label"] for attrs in page.all("audio")] == ["u1"]
+    assert [attrs["href"] for attrs in page.all("a")] == ["#utterance-1", "#utterance-2"]
+    assert {"class": "utterance", "id": "utterance-1"} in page.all("section")
+    buttons = page.all("button")
+    assert [attrs["class"] for attrs in buttons] == ["", "low", "fair"]
+    assert buttons[1]["title"] == "</script>: 0.500 to 1.000 s, trust 0.10"
+    assert "Its <reason>." in page.words
+
+
+def test_table_aligns_columns_of_numbers(render):
+    rows = [("a", 1, 0.25, "x"), ("b", None, None, None)]
+    html = render(tables=[PlainTable("T", "", ["Name", "Count", "Score", "Note"], rows, digits=3)])
+    assert re.findall(r'<td class="number">([^<]*)</td>', html.partition('class="sortable"')[2])[:4] == [
+        "1",
+        "0.250",
+        "–",
+        "–",
+    ]
 
 
 def test_equal_arguments_give_equal_bytes_without_date_or_version(render):

@@ -94,6 +94,8 @@ def test_training_leaves_both_systems_on_held_out_speech(toy_run):
     assert rows[0]["words"] == rows[1]["words"] > 0
     page = Page((toy_run / "report.html").read_text(encoding="utf-8"))
     assert "Training: mixtures and hybrid" in page.words
+    assert "Least trusted transcripts" in page.words and len(page.all("audio")) >= 5
+    assert len([attrs for attrs in page.all("button") if attrs["title"].startswith("SIL")]) >= 5
     assert "sound like a pause" in page.words
     assert (toy_run / "suspects.tsv").read_text().startswith("kind\tname")
 

@@ -3,12 +3,16 @@
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 
 from asr.corpus.audio_kinds import READABLE
+from asr.corpus.data_directory import read_data_directory
+from asr.lexicon import read_lexicon
+from asr.training.dataset import trainable
 from asr.training.input_checks import log_findings
-from asr.util.errors import AsrError
+from asr.util.errors import AsrError, CorpusError
 from tests.validation.corpora import Corpus
 
 
@@ -112,13 +116,25 @@ def test_punctuation_is_fixed_by_the_command_told(clean: Corpus, turn) -> None:
     lines = [[name, f'"{words[0]},', *words[1:-1], f"{words[-1]}\u2026"] for name, *words in names_and_words]
     clean.write("train/text", [" ".join([name, *map(turn, words)]) for name, *words in lines])
     unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
-    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
-    assert "without punctuation" in unknown[0].message
+    assert len(unknown) == 1 and "without punctuation" in unknown[0].message
     texts = unknown[0].message.partition("python3 ")[2]
     done = subprocess.run([sys.executable, *shlex.split(texts)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [" ".join(parts) for parts in names_and_words]
     (clean.folder / "train/text").write_text(done.stdout)
-    assert not clean.validate().errors
+    assert not clean.validate().findings
+
+
+@pytest.mark.parametrize(("times", "costs_all"), [(1, False), (5, True)])
+def test_few_known_words_cost_all_utterances_with_others(clean: Corpus, times: int, costs_all: bool) -> None:
+    names_and_words = [line.split(maxsplit=1) for line in clean.lines("train/text")]
+    clean.write("train/text", [f"{name} {words} {f'{words} '.lower() * times}" for name, words in names_and_words])
+    report = clean.validate()
+    (unknown,) = [finding for finding in report.findings if finding.code == "unknown-word"]
+    assert "letter case" in unknown.message
+    assert (len(unknown.utterances) == 9) == (len(report.stopping) == 1) == costs_all
+    corpus, lexicon = read_data_directory(clean.folder / "train"), read_lexicon(clean.folder / "lexicon.txt")
+    with pytest.raises(CorpusError, match="letter case") if costs_all else nullcontext():
+        assert trainable(corpus, lexicon)[1] == []
 
 
 def test_no_command_takes_marks_from_words_of_the_lexicon(clean: Corpus) -> None:

@@ -80,7 +80,8 @@ def cross_validate(context: TrainingContext, dataset: Dataset) -> dict[str, Tune
 
 def ngram(dataset: Dataset, context: TrainingContext) -> ArpaModel:
     """Estimate the default grammar from transcripts."""
-    return estimate_ngram(dataset.references.values(), context.config.ngram_order, vocabulary=context.lexicon.words)
+    transcripts = context.marked(dataset.references.values())
+    return estimate_ngram(transcripts, context.config.ngram_order, vocabulary=context.lexicon.words)
 
 
 def _train_fold(context: TrainingContext, number: int, n_folds: int, inner: Dataset) -> dict[str, TrainedSystem]:

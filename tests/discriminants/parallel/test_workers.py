@@ -20,13 +20,7 @@ from discriminants.parallel.cluster import ClusterWorkers, _connected
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers, workers_for
-from tests.cluster_processes import Cluster, running_cluster
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
+from tests.cluster_processes import Cluster
 
 
 def product(rows: slice, array: StoredArray, factor: np.ndarray) -> np.ndarray:

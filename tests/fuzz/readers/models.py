@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from asr.features.frame_table import FrameTable
 from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.hmm.tree_text import tree_graph, tree_lines
+from asr.lexicon import GraphemeToPhoneme, Lexicon
 from asr.recognition.search import search_words
 from asr.recognition.speaker_transforms import frames_of
 from asr.recognition.transform_file import load_maps, save_maps
+from asr.util.errors import LexiconError
 from discriminants.logistic.affine_transform import AffineTransform
 from discriminants.serialization.persistence import estimator_from_arrays, load_arrays
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
@@ -184,3 +186,20 @@ def _align(folder: Path) -> None:
     lines = {line.split()[0] for line in (folder / "out" / "words.ctm").read_text(encoding="utf-8").splitlines()}
     if n_states != len(lines):
         raise Unsound(f"states.npz has {n_states} utterances and words.ctm {len(lines)}")
+
+
+def converter(folder: Path) -> Seeds:
+    """A converter from letters to phones, of a few words."""
+    words = ("bat", "tab", "tax", "axe")
+    lexicon = Lexicon({word: (tuple(word.upper().replace("X", "KS")),) for word in words})
+    GraphemeToPhoneme.train(lexicon, order=3).save(folder / "g2p.safetensors")
+    return {"g2p.safetensors": (folder / "g2p.safetensors").read_bytes()}
+
+
+@reader("grapheme-to-phoneme", converter, MODEL)
+def _converter(path: Path) -> None:
+    model = GraphemeToPhoneme.load(path)
+    with suppress(LexiconError):
+        for phones, probability in model.pronounce("".join(model.letters[:5]), 3):
+            if not phones or not 0 <= probability <= 1:
+                raise Unsound("a pronunciation without phones or probability")

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from asr.alignment.ctm import read_ctm, write_ctm
+from asr.alignment.score_files import read_reasons, read_scores
 from asr.corpus.htk_labels import read_labels, words_of, write_mlf
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar, read_grammar, word_loop
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.word_lists import read_words
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.transcript import aligned_transcripts, speaker_summary
@@ -170,6 +172,21 @@ def _ctm(path: Path) -> None:
 
 
 @reader(
+    "transcript-scores",
+    {
+        "scores.tsv": b"utterance\tscore\ttrust\nutt1\t-0.5125\t0.9931\nutt2\t0.0000\t-\n",
+        "suspects.tsv": b"kind\tname\tscore\treason\ttranscript\nlisted\tutt1\t-0.5\tamong 5\tONE TWO\n",
+    },
+    TEXT,
+)
+def _transcript_scores(path: Path) -> None:
+    if path.suffix == ".tsv" and "suspects" in path.name:
+        check_mark((path,), lambda: read_reasons(path))
+    else:
+        check_mark((path,), lambda: read_scores(path))
+
+
+@reader(
     "htk-labels",
     {
         "words.mlf": b'#!MLF!#\n"*/utt1.lab"\nONE\n"7"\n.\n'
@@ -192,3 +209,8 @@ def _htk_labels(path: Path) -> None:
         read_labels(path, level=2)
     with suppress(CorpusError):
         words_of(path, labels)
+
+
+@reader("word-list", {"words.txt": b"ONE\nTWO\n", "unknown-words.tsv": b"word\tcount\nONE\t3\nTWO\t1\n"}, TEXT)
+def _word_list(path: Path) -> None:
+    check_mark((path,), lambda: read_words(path))

@@ -1,0 +1,67 @@
+"""`asr report`: a page with the sound of the worst utterances of one or two runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import Root, require_corpus, require_directory
+
+
+def report(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Output folder of asr align or asr decode (its --out).", show_default=False),
+    ],
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN2", help="Second folder, for a comparison.", show_default=False),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Kaldi data directory of the utterances: a folder with the lists wav.scp (or feats.scp), utt2spk and "
+            "text.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="The page.  [default: RUN/report.html; with two folders, RUN/compare.html]",
+            show_default=False,
+        ),
+    ] = None,
+    root: Root = None,
+) -> None:
+    """Write an HTML page on one or two runs, with the sound of the worst utterances.
+
+    The page has the least trusted utterances, or those with most word errors, and tables of all utterances and words.
+    With two runs, the utterances with the largest differences come first, and the values are side by side. Each of the
+    first 20 utterances has a player of up to 20 seconds, a spectrogram, and the times of words and phones. The page is
+    one file of at most about 15 MB, and needs no network.
+
+    The audio and the transcripts come from --data. Without it, the page has tables only.
+
+    \b
+    Examples:
+      asr report out/hybrid --data data/test
+      asr report out/mixtures out/hybrid --data data/test --out compare.html
+    """
+    require_directory(run, "RUN")
+    require_directory(other, "RUN2")
+    require_corpus(data, "--data")
+    require_directory(root, "--root")
+
+    from asr.commands.report import COMPARISON, REPORT, report_runs
+    from asr.util.errors import printable
+
+    path = out or run / (REPORT if other is None else COMPARISON)
+    issues = report_runs([run] if other is None else [run, other], path, data=data, root=root)
+    typer.echo(path)
+    for issue in issues:
+        typer.echo(printable(f"asr: no player: {issue.utterance}: {issue.message}"), err=True)
