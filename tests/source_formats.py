@@ -3,12 +3,15 @@
 import csv
 import gzip
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
 import soundfile
+
+from asr.corpus.sphinx_features import write_sphinx_features
 
 RATE = 8000
 TEXTS = {
@@ -128,8 +131,8 @@ def write_lhotse(root: Path) -> Path:
         for audio, speaker, text in found
     ]
     (root / "recordings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sources))
-    with gzip.open(root / "supervisions.jsonl.gz", "wt") as stream:
-        stream.writelines(json.dumps(row) + "\n" for row in said)
+    content = "".join(json.dumps(row) + "\n" for row in said).encode()
+    (root / "supervisions.jsonl.gz").write_bytes(gzip.compress(content, mtime=0))
     return root
 
 
@@ -164,6 +167,16 @@ def write_sphinx(root: Path) -> Path:
     return root / "etc" / "all.fileids"
 
 
+def write_sphinx_features_only(root: Path) -> Path:
+    source = write_sphinx(root)
+    for audio in sorted((root / "wav").rglob("*.wav")):
+        features = root / "feat" / audio.parent.name / f"{audio.stem}.mfc"
+        features.parent.mkdir(parents=True, exist_ok=True)
+        write_sphinx_features(features, np.random.default_rng(0).normal(size=(50, 13)))
+    shutil.rmtree(root / "wav")
+    return source
+
+
 WRITERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "folder": ("folder", write_folder),
     "table": ("table", write_table),
@@ -176,6 +189,7 @@ WRITERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "lhotse-cuts": ("lhotse", write_lhotse_cuts),
     "htk": ("htk", write_htk),
     "sphinx": ("sphinx", write_sphinx),
+    "sphinx-features": ("sphinx", write_sphinx_features_only),
 }
 
 

@@ -41,7 +41,7 @@ def why_not_warped(front_end: FrontEnd) -> str | None:
     config, n_static = front_end.config, front_end.static_dimension_
     reason = why_no_warps(config)
     if reason is None and n_static != config.static_dimension:
-        reason = f"it needs {config.static_dimension} columns (cepstra and energy), but the features have {n_static}"
+        reason = f"it needs {config.static_dimension} columns of [features], but the features have {n_static}"
     return reason
 
 

@@ -25,6 +25,7 @@ def prepare(
     speakers: str | None = None,
     test_speakers: int | Sequence[str] = 0,
     lexicon: StrPath | None = None,
+    channel: int | None = None,
     case: Literal["lower", "upper", "keep"] | None = None,
     language: str = "en",
     hyphens: Literal["split", "keep", "join"] = "split",
@@ -60,6 +61,8 @@ def prepare(
         Speakers of the test, drawn or named; default: none.
     lexicon : path, optional
         Lexicon whose letter case the words take; `missing_words` of the result counts words that it lacks.
+    channel : int, optional
+        Channel of the recordings, from 1, written to `output/channel-N`; default: the mean of all channels.
     case : "lower", "upper" or "keep", optional
         Letter case of the words; default: lower. The default leaves transcripts of "htk" and "sphinx" as they are,
         because their words are those of a dictionary.
@@ -103,6 +106,7 @@ def prepare(
         speakers=speakers,
         test_speakers=test_speakers,
         lexicon=optional_path(lexicon),
+        channel=channel,
         seed=seed,
         dry_run=dry_run,
     )

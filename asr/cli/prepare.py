@@ -77,6 +77,15 @@ Lexicon = Annotated[
         show_default=False,
     ),
 ]
+Channel = Annotated[
+    int | None,
+    typer.Option(
+        "--channel",
+        metavar="N",
+        help="Channel of the recordings, from 1, written as FLAC to OUT/channel-N.  [default: mean of all channels]",
+        show_default=False,
+    ),
+]
 Case = Annotated[
     Literal["lower", "upper", "keep"] | None,
     typer.Option(help="Letter case of the words.  [default: lower; for htk and sphinx, words stay as they are]"),
@@ -116,6 +125,7 @@ def prepare(
     transcripts: Transcripts = None,
     tiers: Tiers = None,
     lexicon: Lexicon = None,
+    channel: Channel = None,
     case: Case = None,
     language: Language = "en",
     hyphens: Hyphens = "split",
@@ -136,7 +146,7 @@ def prepare(
       lhotse     a manifest of cuts (.jsonl, .jsonl.gz), or a folder with recordings and supervisions
       nemo       a manifest of NeMo (.json, .jsonl)
       htk        a list of recordings (.scp) next to a master label file (.mlf)
-      sphinx     a list of recordings (.fileids) next to its .transcription
+      sphinx     a list of recordings or feature files (.fileids) next to its .transcription
     or the name of a public corpus, whose folder is SOURCE:
       timit, librispeech, common-voice, speech-commands, tidigits, ljspeech, vctk, voxforge
 
@@ -172,6 +182,7 @@ def prepare(
         speakers=speakers,
         test_speakers=_test_speakers(test_speakers),
         lexicon=lexicon,
+        channel=channel,
         case=case,
         language=language,
         hyphens=hyphens,

@@ -1,16 +1,16 @@
 """`asr prepare`: a data directory from recordings and transcripts in a foreign format."""
 
-import math
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
-from asr.corpus.audio import LOWEST_RATE, MAX_OVERSHOOT, audio_seconds, read_header
+from asr.commands.prepared_audio import Recordings
 from asr.corpus.data_directory import Utterance
+from asr.corpus.feature_file import SPHINX_SUFFIX
 from asr.corpus.formats.source import Found, LeftOut, ReadOptions, SourceUtterance
 from asr.corpus.identifiers import MAX_NAME_LENGTH, fault_in_name
 from asr.corpus.writing import write_data_directory
@@ -61,7 +61,8 @@ class Prepared:
     """Result of `prepare`.
 
     `utterances`, `places` (where each stands in the source) and `parts` are by id; `changes` counts the changes of the
-    text by (before, after), `missing_words` the words that the lexicon lacks.
+    text by (before, after), `missing_words` the words that the lexicon lacks. `renamed` has, by id, the id that an
+    earlier entry had.
     """
 
     utterances: dict[str, Utterance] = field(default_factory=dict)
@@ -73,6 +74,8 @@ class Prepared:
     changes: Counter[tuple[str, str]] = field(default_factory=Counter)
     missing_words: Counter[str] = field(default_factory=Counter)
     speakers_from: str = ""
+    renamed: dict[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_found(self) -> int:
@@ -90,6 +93,7 @@ def prepare(
     speakers: str | None = None,
     test_speakers: int | Sequence[str] = 0,
     lexicon: Path | None = None,
+    channel: int | None = None,
     seed: int = 0,
     dry_run: bool = False,
 ) -> Prepared:
@@ -98,7 +102,8 @@ def prepare(
     With `test_speakers`, writes `out/train` and `out/test` instead; if the format divides the corpus, a directory for
     each part. `speakers` is "folder", "file", "one", or a regular
     expression whose first group, found in the path of the audio file, names the speaker; None for the format's own
-    names, else the folders, else the files.
+    names, else the folders, else the files. `channel` is a channel of the recordings, from 1; it is written to
+    `out/channel-N`. By default, recordings stay as they are, and channels are averaged when they are read.
 
     Raises
     ------
@@ -107,22 +112,26 @@ def prepare(
     ConfigError
         If an option is malformed, or the package num2words is missing.
     """
-    rule = _speaker_rule(speakers)
+    if channel is not None and channel < 1:
+        raise ConfigError(f"--channel (channel=): {channel}. Expected a number of at least 1.")
+    rule, recordings = _speaker_rule(speakers), Recordings(channel)
     vocabulary = None if lexicon is None or is_graphemes(lexicon) else set(read_lexicon(lexicon).words)
-    if vocabulary and all(word == word.upper() for word in vocabulary):
+    if vocabulary and all(word == word.upper() for word in vocabulary) and any(map(str.isupper, vocabulary)):
         normalizer.case = "upper"
     found = list(_followed(_reader(format_name, source)(source, options), None, "reading"))
     if not found:
         raise CorpusError(f"{source}: nothing in the format '{format_name}' found.", code="empty")
     result = Prepared(changes=normalizer.changes)
-    usable = list(_usable(found, normalizer, result))
+    usable = _of_one_kind(list(_usable(found, normalizer, recordings, result)), result)
     named = _with_speakers(usable, source, rule, result)
     _name(named, result)
+    result.remarks = tuple(recordings.remarks())
     if vocabulary is not None:
         words = (word for one in result.utterances.values() for word in one.words or ())
         result.missing_words = Counter(word for word in words if word not in vocabulary)
     if not dry_run:
         if result.utterances:
+            _use_channel(recordings, out, result)
             result.directories = _write(out, result, test_speakers, seed)
         _write_table(out / TABLE, result)
     if not result.utterances:
@@ -145,6 +154,13 @@ def summary(result: Prepared, out: Path) -> Iterator[str]:
         by_code.setdefault(one.code, []).append(one)
     for code, ones in sorted(by_code.items(), key=lambda item: -len(item[1])):
         yield printable(f"  left out, {code}: {len(ones):,}; the first: {ones[0].place}: {ones[0].reason}")
+    yield from (f"  {remark}" for remark in result.remarks)
+    if result.renamed:
+        first, wanted = next(iter(result.renamed.items()))
+        yield printable(
+            f"  ids that occur twice, renamed: {len(result.renamed):,}; the first: {result.places[first]}: "
+            f"{wanted} is now {first}"
+        )
     if result.missing_words:
         words = (f"{word} ({number})" for word, number in result.missing_words.most_common())
         yield printable(f"  not in the lexicon: {count(len(result.missing_words), 'word')}: {some(words, _SHOWN)}")
@@ -184,10 +200,9 @@ def _followed(items: Iterable[Found], total: int | None, description: str) -> It
 
 
 def _usable(
-    found: Sequence[Found], normalizer: TextNormalizer, result: Prepared
+    found: Sequence[Found], normalizer: TextNormalizer, recordings: Recordings, result: Prepared
 ) -> Iterator[tuple[SourceUtterance, tuple[str, ...]]]:
     """Yield the entries with words and readable audio; the others go to `result.left_out`."""
-    lengths: dict[Path, float] = {}
     for entry in _followed(found, len(found), "checking audio"):
         if isinstance(entry, LeftOut):
             result.left_out.append(entry)
@@ -196,27 +211,23 @@ def _usable(
             words = normalizer.words(entry.text)
             if not words:
                 raise TextError("no-words", "no word is left of the transcript")
-            result.seconds += _seconds_of(entry, lengths)
+            result.seconds += recordings.use(entry)
         except (TextError, CorpusError) as error:
             result.left_out.append(LeftOut(entry.place, error.code, str(error).removesuffix(".")))
             continue
         yield entry, words
 
 
-def _seconds_of(entry: SourceUtterance, lengths: dict[Path, float]) -> float:
-    """Return the seconds of an entry; `lengths` keeps those of divided recordings, so that each is opened once."""
-    if entry.start is None and entry.end is None:
-        return audio_seconds(entry.audio)
-    start, end = entry.start or 0.0, math.inf if entry.end is None else entry.end
-    if not (0 <= start < math.inf and start < end):
-        raise CorpusError(f"from {start} to {end} s. Expected a start of at least 0 and a later end.", code="bad-time")
-    if entry.audio not in lengths:
-        header, _ = read_header(entry.audio, rate=LOWEST_RATE, end=0.01)  # the whole may be too long for an utterance
-        lengths[entry.audio] = header.n_samples / header.rate
-    length = lengths[entry.audio]
-    if start >= length or (entry.end is not None and end > length + MAX_OVERSHOOT):
-        raise CorpusError(f"from {start} to {end} s, but the recording has {length:.3f} s.", code="bad-segment")
-    return min(end, length) - start
+def _of_one_kind(
+    usable: list[tuple[SourceUtterance, tuple[str, ...]]], result: Prepared
+) -> list[tuple[SourceUtterance, tuple[str, ...]]]:
+    """Leave out files of features if others are audio, because a data directory has one kind."""
+    audio = [pair for pair in usable if pair[0].audio.suffix.lower() != SPHINX_SUFFIX]
+    if not audio or len(audio) == len(usable):
+        return usable
+    reason = "a file of features, but other entries have audio. Expected one kind"
+    result.left_out += [LeftOut(one.place, "no-audio", reason) for one, _ in usable if (one, _) not in audio]
+    return audio
 
 
 SpeakerRule = Callable[[SourceUtterance, Path, bool], str | None]
@@ -258,7 +269,10 @@ def _with_speakers(
     named = []
     for one, words in usable:
         speaker = _key(rule(one, root, folders) or "")
-        if speaker:
+        fault = fault_in_name(speaker) if speaker else None
+        if fault is not None:
+            result.left_out.append(LeftOut(one.place, "bad-name", f"the speaker '{speaker}' {fault}"))
+        elif speaker:
             named.append((one, words, speaker))
         else:
             result.left_out.append(
@@ -278,6 +292,7 @@ def _name(named: Sequence[tuple[SourceUtterance, tuple[str, ...], str]], result:
             name = f"{name}_{n_segments[one.audio]:04d}"
         if not name.startswith(speaker):
             name = f"{speaker}_{name}"
+        wanted = name
         if name in result.utterances:
             name = f"{speaker}_{_key(one.audio.parent.name)}_{name.removeprefix(f'{speaker}_')}"
         unique, n_same = name, 1
@@ -288,7 +303,13 @@ def _name(named: Sequence[tuple[SourceUtterance, tuple[str, ...], str]], result:
         if fault is not None:
             result.left_out.append(LeftOut(one.place, "bad-name", f"'{unique}' {fault}"))
             continue
-        result.utterances[unique] = Utterance(unique, speaker, words, one.audio.absolute(), one.start, one.end)
+        if unique != wanted:
+            result.renamed[unique] = wanted
+        file = one.audio.absolute()
+        if file.suffix.lower() == SPHINX_SUFFIX:
+            result.utterances[unique] = Utterance(unique, speaker, words, archive=file)
+        else:
+            result.utterances[unique] = Utterance(unique, speaker, words, file, one.start, one.end)
         result.places[unique], result.parts[unique] = one.place, one.part
 
 
@@ -297,6 +318,15 @@ def _key(name: str) -> str:
     key = "_".join(name.split()).replace("/", "-").replace("\\", "-")
     key = "".join(character for character in key if character.isprintable())
     return key.lstrip(";")[:MAX_NAME_LENGTH]
+
+
+def _use_channel(recordings: Recordings, out: Path, result: Prepared) -> None:
+    audio = [one.audio for one in result.utterances.values() if one.audio is not None]
+    files = recordings.written(audio, out / f"channel-{recordings.channel}")
+    result.utterances = {
+        name: one if one.audio is None else replace(one, audio=files[one.audio])
+        for name, one in result.utterances.items()
+    }
 
 
 def _write(out: Path, result: Prepared, test_speakers: int | Sequence[str], seed: int) -> tuple[Path, ...]:
@@ -351,7 +381,8 @@ def source_files(data: Path) -> dict[str, Path]:
 
 def _write_table(path: Path, result: Prepared) -> None:
     rows = [("place", "utterance", "code", "reason")]
-    rows += [(place, name, "used", "") for name, place in result.places.items()]
+    renamed = {name: f"renamed; the id {wanted} occurs twice" for name, wanted in result.renamed.items()}
+    rows += [(place, name, "used", renamed.get(name, "")) for name, place in result.places.items()]
     rows += [(one.place, "", one.code, one.reason) for one in result.left_out]
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as temporary:

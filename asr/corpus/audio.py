@@ -15,6 +15,7 @@ from asr.corpus.audio_kinds import READABLE
 from asr.corpus.ogg_pages import breaks_off
 from asr.corpus.opening import open_for_reading
 from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
 
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
 LOWEST_RATE, MAX_RATE = 1000, 768_000  # Hz
@@ -132,6 +133,26 @@ def read_header(
     if not count:
         raise CorpusError(f"{path}: holds no samples.", code="empty-file")
     return header, count
+
+
+def write_channel(path: Path, channel: int, out: Path) -> None:
+    """Write one channel, from 1, of an audio file as FLAC with 16 or 24 bits. Raises as `read_audio`."""
+    with _opened(path) as file:
+        total, first = file.frames, 0
+        subtype = "PCM_16" if file.subtype in ("PCM_16", "PCM_S8", "PCM_U8", "ULAW", "ALAW") else "PCM_24"
+        with (
+            atomic_write(out) as temporary,
+            soundfile.SoundFile(temporary, "w", file.samplerate, 1, subtype, format="FLAC") as written,
+        ):
+            while first < total:
+                block = file.read(min(total - first, _BLOCK), dtype="float32", always_2d=True)
+                if not len(block):
+                    raise CorpusError(
+                        f"{path}: ends after {first} of the {total} samples in its header.", code="truncated"
+                    )
+                check_peak(block, path)
+                written.write(block[:, channel - 1])
+                first += len(block)
 
 
 def audio_seconds(path: Path | str, *, start: float | None = None, end: float | None = None) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asr.corpus.identifiers import fault_in_key
-from asr.util.errors import CorpusError
+from asr.util.errors import CorpusError, Issue
 from asr.util.files import atomic_write
 from asr.util.htk_strings import is_htk_number, read_htk_string, write_htk_string
 from asr.util.text_lines import read_text_lines
@@ -41,7 +41,9 @@ class LabelSegment:
     score: float | None = None
 
 
-def read_labels(path: Path | str, *, level: int = 1) -> dict[str, list[LabelSegment]]:
+def read_labels(
+    path: Path | str, *, level: int = 1, issues: list[Issue] | None = None
+) -> dict[str, list[LabelSegment]]:
     r"""Read the labels of every utterance of a master label file, or of the single utterance of a label file.
 
     The utterance id is the last part of the pattern without its ending: `"*/anna-1.lab"` is `anna-1`, and
@@ -50,17 +52,18 @@ def read_labels(path: Path | str, *, level: int = 1) -> dict[str, list[LabelSegm
 
     Raises CorpusError with file and line if the file is not text (see `asr.util.text_lines`), a line is malformed, or
     an utterance is repeated, unterminated or without a label of the level. Alternatives (`///`), patterns for several
-    utterances, and references to other files (`->`, `=>`) are not supported.
+    utterances, and references to other files (`->`, `=>`) are not supported. With `issues`, faults of one utterance of
+    a master label file are collected, and the utterance is left out.
     """
-    return parse_labels(path, read_text_lines(path, CorpusError), level=level)
+    return parse_labels(path, read_text_lines(path, CorpusError), level=level, issues=issues)
 
 
-def read_words(path: Path | str, *, level: int = 1) -> dict[str, tuple[str, ...]]:
+def read_words(path: Path | str, *, level: int = 1, issues: list[Issue] | None = None) -> dict[str, tuple[str, ...]]:
     """Return the labels of `read_labels` as words: transcripts for training or scoring.
 
     Raises CorpusError as `read_labels` does, and for a label that is not one word.
     """
-    return words_of(path, read_labels(path, level=level))
+    return words_of(path, read_labels(path, level=level, issues=issues))
 
 
 def words_of(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]]) -> dict[str, tuple[str, ...]]:
@@ -77,18 +80,30 @@ def is_mlf(lines: Sequence[str]) -> bool:
     return bool(lines) and lines[0].strip() == MLF_HEADER
 
 
-def parse_labels(path: Path | str, lines: Sequence[str], *, level: int = 1) -> dict[str, list[LabelSegment]]:
+def parse_labels(
+    path: Path | str, lines: Sequence[str], *, level: int = 1, issues: list[Issue] | None = None
+) -> dict[str, list[LabelSegment]]:
     """Parse lines as `read_labels` does; `path` is used in messages and for the id of a label file's utterance."""
     if level < 1:
         raise ValueError(f"level is {level}. Expected at least 1")
     if not is_mlf(lines):
+        if Path(path).suffix.lower() == ".mlf":
+            raise CorpusError(f"{path}:1: not a master label file. Expected {MLF_HEADER} in the first line")
         name = Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
         return {_checked(path, 1, name): _segments(path, list(enumerate(lines, 1)), level)}
     labels: dict[str, list[LabelSegment]] = {}
+    seen: set[str] = set()
     for number, name, rows in _entries(path, lines):
-        if name in labels:
-            raise CorpusError(f"{path}:{number}: the utterance {name!r} appears twice")
-        labels[name] = _segments(path, rows, level)
+        try:
+            if name in seen:
+                raise CorpusError(f"{path}:{number}: the utterance {name!r} appears twice")
+            labels[name] = _segments(path, rows, level)
+            seen.add(name)
+        except CorpusError as error:
+            if issues is None:
+                raise
+            labels.pop(name, None)
+            issues.append(Issue("bad-line", str(error), path=Path(path), line=number, utterances=(name,)))
     return labels
 
 

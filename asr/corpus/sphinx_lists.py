@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from asr.corpus.identifiers import fault_in_key
-from asr.util.errors import CorpusError, printable
+from asr.util.errors import CorpusError, Issue, printable, report
 from asr.util.text_lines import read_text_lines
 
 _QUOTED = 100  # characters of a line in a message
@@ -32,11 +32,12 @@ class Transcript(NamedTuple):
     words: tuple[str, ...]
 
 
-def read_fileids(path: Path | str) -> tuple[FileId, ...]:
+def read_fileids(path: Path | str, issues: list[Issue] | None = None) -> tuple[FileId, ...]:
     """Read the `.fileids` list `path`, in its order, without blank lines.
 
     Raises CorpusError, with file and line, for invalid text, a line of several words (Sphinx's parts of files are not
-    supported), an absolute path, a path that leaves its folder (`..`), and a repeated path.
+    supported), an absolute path, a path that leaves its folder (`..`), and a repeated path. With `issues`, such lines
+    are collected and left out.
     """
     found: dict[PurePosixPath, FileId] = {}
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
@@ -58,17 +59,19 @@ def read_fileids(path: Path | str) -> tuple[FileId, ...]:
             found[name] = FileId(number, name)
             continue
         quoted = printable(line.strip(), _QUOTED)
-        raise CorpusError(f"{path}:{number}: '{quoted}' {fault}. Expected 'speaker/sentence' without extension.")
+        message = f"'{quoted}' {fault}. Expected 'speaker/sentence' without extension."
+        report(Issue("bad-line", message, path=Path(path), line=number), CorpusError, issues)
     return tuple(found.values())
 
 
-def read_transcription(path: Path | str) -> tuple[Transcript, ...]:
+def read_transcription(path: Path | str, issues: list[Issue] | None = None) -> tuple[Transcript, ...]:
     """Read the `.transcription` list `path`, in its order, without blank lines.
 
     Marks of beginning, end and silence (`<s>`, `</s>`, `<sil>`, any letter case) and of pronunciation variants are
     removed: `READ(2)` is `READ`. Ids may be repeated, because several speakers may have the same sentence.
 
     Raises CorpusError, with file and line, for invalid text, a line without a final id in brackets, and an invalid id.
+    With `issues`, such lines are collected and left out.
     """
     transcripts = []
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
@@ -79,7 +82,9 @@ def read_transcription(path: Path | str) -> tuple[Transcript, ...]:
         fault = "is not an id in brackets" if mark is None else fault_in_key(mark.group(1))
         if mark is None or fault is not None:
             quoted = printable(fields[-1], _QUOTED)
-            raise CorpusError(f"{path}:{number}: '{quoted}' at the end of the line {fault}. Expected 'WORD WORD (id)'.")
+            message = f"'{quoted}' at the end of the line {fault}. Expected 'WORD WORD (id)'."
+            report(Issue("bad-line", message, path=Path(path), line=number), CorpusError, issues)
+            continue
         words = (_without_variant(word) for word in fields[:-1] if word.lower() not in _SILENCES)
         transcripts.append(Transcript(number, mark.group(1), tuple(words)))
     return tuple(transcripts)

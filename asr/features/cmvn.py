@@ -179,7 +179,7 @@ def energy_column(static: FrameTable, config: FeatureConfig) -> int | None:
     """Return the static feature that changes with the gain; None without one, or for other archived features."""
     if static.n_features != config.static_dimension:
         return None
-    return 0 if config.energy_first else config.static_dimension - 1
+    return config.energy_column
 
 
 def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -> list[int]:

@@ -11,6 +11,8 @@ from asr.util.config_base import Settings
 MAX_WINDOW_LENGTH = 1 << 15  # samples
 MAX_COLUMNS = 10_000  # of a spliced frame; the scatter matrix of an LDA then takes 800 MB
 
+MAX_PITCH_SHIFT = 50  # ms; pitch may jump further than its range in a longer shift
+
 
 class FeatureConfig(Settings):
     """Settings of the features; the defaults are HTK's MFCC_E_D_A with USEPOWER and without ENORMALISE.
@@ -49,6 +51,8 @@ class FeatureConfig(Settings):
     """Energy of a frame: its log energy before pre-emphasis and window, or the zeroth cepstrum."""
     energy_first: bool = False
     """Whether the energy comes before the cepstra instead of after them."""
+    pitch: bool = False
+    """Whether log pitch and voicing follow the cepstra and the energy, for tone languages."""
     delta_window: int = Field(2, ge=1, le=100)
     """Number of frames on each side from which a difference over time is computed."""
     delta_order: int = Field(2, ge=0, le=4)
@@ -71,6 +75,8 @@ class FeatureConfig(Settings):
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """Yield inconsistent settings."""
         yield from self._of_filters()
+        if self.pitch and self.shift_ms > MAX_PITCH_SHIFT:
+            yield "shift_ms", f"shift_ms {self.shift_ms:g} is too long for pitch. Expected at most {MAX_PITCH_SHIFT} ms"
         if self.lifter == 2 and self.n_cepstra > 2:
             yield "lifter", "lifter 2 makes the third cepstrum zero. Use 22, or 0 to disable liftering"
         columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
@@ -155,8 +161,13 @@ class FeatureConfig(Settings):
 
     @property
     def static_dimension(self) -> int:
-        """Columns of the static features of audio: cepstra and energy."""
-        return self.n_cepstra + 1
+        """Columns of the static features of audio: cepstra and energy, and with `pitch` log pitch and voicing."""
+        return self.n_cepstra + 1 + 2 * self.pitch
+
+    @property
+    def energy_column(self) -> int:
+        """Column of the energy in the static features of audio."""
+        return 0 if self.energy_first else self.n_cepstra
 
 
 def _whole_samples(rate: int, milliseconds: float) -> int:

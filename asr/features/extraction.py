@@ -16,6 +16,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 from asr.features.outliers import find_outlier_utterances
+from asr.features.pitch import pitch_features
 from asr.util.errors import FeatureError, Issue, attempt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
@@ -38,7 +39,7 @@ def extract_static(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> tuple[FrameTable, list[Issue]]:
-    """Return the MFCC of every utterance with audio, or the archived matrix unchanged, and the problems.
+    """Return the static features of every utterance with audio, or the archived matrix unchanged, and the problems.
 
     An `augmentation` is applied to the audio first; the utterances keep their names. The result does not depend on the
     workers. `progress` is called with the number of utterances finished. An utterance is left out and listed if it
@@ -164,6 +165,8 @@ def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path |
     Raises FeatureError, with `source`, if they are shorter than one window.
     """
     features = mfcc(signal, config)
+    if config.pitch:
+        features = np.hstack([features, pitch_features(signal, config)])
     if not len(features):
         milliseconds = 1000 * len(signal) / config.sample_rate
         raise FeatureError(

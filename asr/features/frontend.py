@@ -67,7 +67,7 @@ class FrontEnd:
         if static.n_features != self.static_dimension_:
             raise FeatureError(
                 f"The features have {static.n_features} columns. Expected {self.static_dimension_}, as in the "
-                "training of the front end."
+                f"training of the front end{' with pitch' if self.config.pitch else ''}."
             )
         normalizers: Normalizers = {}
         if self.config.normalize == "speaker":

@@ -24,7 +24,7 @@ def utterance_levels(static: FrameTable, config: FeatureConfig) -> np.ndarray | 
     """
     if config.energy != "log" or static.n_features != config.static_dimension:
         return None
-    column = static.frames[:, 0 if config.energy_first else -1]
+    column = static.frames[:, config.energy_column]
     parts = (column[first:last] for first, last in zip(static.offsets[:-1], static.offsets[1:], strict=True))
     log_energy = np.array([np.quantile(part, LOUDER_FRAMES) if len(part) else np.nan for part in parts])
     return (log_energy - np.log(config.window_samples * FULL_SCALE_POWER)) / NATURAL

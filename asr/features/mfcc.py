@@ -31,7 +31,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     if len(signal) and not np.isfinite([signal.min(), signal.max()]).all():
         raise FeatureError("The signal has values that are not finite.")
     if len(signal) < config.window_samples:
-        return np.empty((0, config.static_dimension), np.float32)
+        return np.empty((0, config.n_cepstra + 1), np.float32)
     window, filters, transform = _constants(config)
     frames = np.lib.stride_tricks.sliding_window_view(signal, config.window_samples)[:: config.shift_samples]
     log_mel = np.empty((len(frames), filters.shape[1]))
@@ -49,7 +49,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         power = np.square(spectrum.real) + np.square(spectrum.imag)
         log_mel[rows] = np.log(np.maximum(power @ filters, config.log_floor))
     log_mel = _in_range(log_mel, config.dynamic_range_db)
-    features = np.empty((len(frames), config.static_dimension), np.float32)
+    features = np.empty((len(frames), config.n_cepstra + 1), np.float32)
     if config.energy == "log":
         features[:, -1] = _in_range(log_energy, config.dynamic_range_db)
     # product by blocks, so that results equal those of streaming bit by bit

@@ -16,11 +16,12 @@ def silent_utterances(static: FrameTable, config: FeatureConfig) -> set[str]:
     The floor of the features is below the smallest 16-bit sample, so no sound counts as silence.
     """
     floor = mfcc(np.zeros(config.window_samples, np.float32), config)[0]
-    if static.n_features != len(floor):
+    if static.n_features != config.static_dimension:
         return set()
-    firsts = np.abs(static.frames[static.offsets[:-1]] - floor).max(axis=1) < _SAME
+    cepstra = static.frames[:, : len(floor)]
+    firsts = np.abs(cepstra[static.offsets[:-1]] - floor).max(axis=1) < _SAME
     return {
         name
         for name, first in zip(static.ids, firsts.tolist(), strict=True)
-        if first and np.abs(static.utterance(name) - floor).max() < _SAME
+        if first and np.abs(static.utterance(name)[:, : len(floor)] - floor).max() < _SAME
     }

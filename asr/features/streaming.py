@@ -8,6 +8,7 @@ import numpy as np
 from asr.features.config import FeatureConfig
 from asr.features.deltas import append_slope
 from asr.features.mfcc import mfcc
+from asr.features.pitch import PitchTracker
 from asr.features.splicing import splice_padded
 from asr.util.errors import FeatureError
 
@@ -48,7 +49,7 @@ class StreamingFrontEnd:
     """Frames from a stream of samples; made by `FrontEnd.stream`.
 
     `normalize` and `project` map single frames, (T, n) to (T, m). A frame is returned once delta_window * delta_order +
-    context further frames are known.
+    context further frames are known. With `pitch` it waits for 75 frames more.
     """
 
     def __init__(
@@ -60,6 +61,8 @@ class StreamingFrontEnd:
         self.config = config
         self._normalize, self._project = normalize, project
         self._samples = np.empty(0, np.float32)
+        self._pitch = PitchTracker(config) if config.pitch else None
+        self._cepstra = np.empty((0, config.n_cepstra + 1), np.float32)  # frames without pitch so far
         slope = partial(append_slope, window=config.delta_window, dimension=config.static_dimension)
         self._deltas = [Lookahead(slope, config.delta_window) for _ in range(config.delta_order)]
         self._splice = Lookahead(partial(splice_padded, context=config.context), config.context)
@@ -74,16 +77,23 @@ class StreamingFrontEnd:
 
     def finish(self) -> np.ndarray:
         """Return the remaining frames after the last samples: (T, n_features)."""
-        frames = self._static(np.empty(0, np.float32))
+        frames = self._static(np.empty(0, np.float32), last=True)
         self._finished = True
         for stage in self._deltas:
             frames = stage.finish(frames)
         return self._project(self._splice.finish(self._normalize(frames)))
 
-    def _static(self, samples: np.ndarray) -> np.ndarray:
+    def _static(self, samples: np.ndarray, *, last: bool = False) -> np.ndarray:
         if self._finished:
             raise FeatureError("The stream is finished. Start a new one for the next utterance.")
         self._samples = np.concatenate([self._samples, np.asarray(samples, dtype=np.float32)])
         frames = mfcc(self._samples, self.config)
         self._samples = self._samples[len(frames) * self.config.shift_samples :]
-        return frames
+        if self._pitch is None:
+            return frames
+        pitch = self._pitch.push(samples)
+        if last:
+            pitch = np.concatenate([pitch, self._pitch.finish()])
+        cepstra = np.concatenate([self._cepstra, frames])
+        self._cepstra = cepstra[len(pitch) :]
+        return np.hstack([cepstra[: len(pitch)], pitch])

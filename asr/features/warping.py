@@ -53,7 +53,7 @@ def warped_copies(static: FrameTable, vtlp_warps: Sequence[float], config: Featu
     """
     if vtlp_warps and static.n_features != config.static_dimension:
         raise FeatureError(
-            f"vocal-tract warps need {config.static_dimension} columns (cepstra and energy), but the features "
+            f"vocal-tract warps need {config.static_dimension} columns of [features], but the features "
             f"have {static.n_features}. Use vtlp_warps = [], or feature settings like those of the archive"
         )
     cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)

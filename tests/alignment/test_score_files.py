@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from asr.alignment.score_files import read_reasons, read_scores, write_scores, write_suspects
 from asr.alignment.suspects import Suspect, TranscriptCheck
 from asr.util.errors import CorpusError
+from asr.util.unicode_text import nfc
 
-NAMES = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=5)
+NAMES = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=5).map(nfc)
 SCORES = st.dictionaries(NAMES, st.floats(-1e4, 0.0), max_size=4)
 
 

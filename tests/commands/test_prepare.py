@@ -10,7 +10,7 @@ from asr.corpus.data_directory import read_data_directory
 from asr.corpus.formats.source import ReadOptions
 from asr.util.errors import ConfigError, CorpusError
 from asr.util.text_normalization import TextNormalizer
-from tests.source_formats import CORPORA, RATE, WORDS, WRITERS, eaf, recordings, textgrid, write_folder, write_sound
+from tests.source_formats import CORPORA, RATE, WORDS, WRITERS, recordings, textgrid, write_folder, write_sound
 
 
 def run(format_name: str, source: Path, out: Path, **options: object) -> Prepared:
@@ -33,8 +33,9 @@ def test_prepare_gives_same_directory_from_each_format(name, tmp_path):
     words = {one.id: one.words for one in corpus.utterances}
     assert words == WORDS
     assert corpus.speakers == ("anna", "boris", "chai")
-    assert (len(result.utterances), result.left_out) == (6, [])
-    assert [row[2] for row in rows_of(tmp_path / "data")] == ["used"] * 6
+    assert len(result.utterances) == 6
+    codes = [row[2] for row in rows_of(tmp_path / "data")]
+    assert codes == ["used"] * 6 + ["other-tier"] * (6 if name == "elan" else 0)  # glosses
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -92,7 +93,7 @@ def test_rows_of_a_table_are_counted_and_bad_ones_named(tmp_path):
     codes = {place.rpartition(":")[2]: code for place, _, code, _ in rows_of(tmp_path / "data")}
     assert codes == {
         "2": "bad-time", "3": "used", "4": "no-audio", "5": "no-audio", "6": "no-words", "7": "bad-segment",
-        "8": "open-quote",
+        "8": "open-quote", "9": "no-audio",
     }  # fmt: skip
 
 
@@ -127,10 +128,6 @@ def test_damaged_annotation_files_are_left_out(tmp_path):
     write_sound(source / "c.wav")
     textgrid("fine", "utf-8", source / "c.TextGrid")
     assert [one.code for one in run("textgrid", source, tmp_path / "data").left_out] == ["unreadable"] * 2
-    for name, content in (("a.eaf", "<a>"), ("b.eaf", "<!DOCTYPE x><ANNOTATION_DOCUMENT/>")):
-        (source / name).write_text(content)
-    eaf("fine", source / "c.eaf")
-    assert [one.code for one in run("elan", source, tmp_path / "elan").left_out] == ["unreadable"] * 2
 
 
 def test_test_speakers_are_drawn_or_named(tmp_path):
@@ -170,6 +167,12 @@ def test_words_take_the_case_of_the_lexicon(tmp_path):
     assert result.missing_words["CAFÉ"] == 1 and "LA" not in result.missing_words
 
 
+def test_lexicon_without_letter_case_leaves_lower_case(tmp_path):
+    (tmp_path / "lexicon.txt").write_text("हिन्दी h i n d i\n")
+    result = run("folder", write_folder(tmp_path / "source"), tmp_path / "data", lexicon=tmp_path / "lexicon.txt")
+    assert result.utterances["anna_a1"].words == WORDS["anna_a1"]
+
+
 def test_nothing_usable_is_an_error(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match="nothing"):
@@ -193,15 +196,18 @@ def test_command_line_prepares_and_reports(tmp_path, capsys):
     assert "--columns" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["folder", "table", "textgrid", "elan", "subtitles", "htk", "sphinx"])
+@pytest.mark.parametrize("name", [*WRITERS, *CORPORA])
 def test_commands_name_the_prepare_command_for_such_a_folder(name, tmp_path, capsys):
     source = tmp_path / "source"
     source.mkdir()
-    given = WRITERS[name][1](source)
-    with pytest.raises(SystemExit) as done:
-        main(["validate", "--data", str(source), "--lexicon", str(tmp_path)])
-    assert done.value.code == 1
-    assert f"asr prepare {WRITERS[name][0]} {given} OUT" in capsys.readouterr().err
+    given = WRITERS[name][1](source) if name in WRITERS else CORPORA[name][0](source) or source
+    (tmp_path / "lexicon.txt").write_text("a a\n")
+    rest = {"validate": [], "train": ["--work-dir", str(tmp_path / "run")], "align": ["--out", str(tmp_path / "out")]}
+    for command, options in rest.items():
+        with pytest.raises(SystemExit) as done:
+            main([command, "--data", str(source), "--lexicon", str(tmp_path / "lexicon.txt"), *options])
+        assert done.value.code == 1
+        assert f"asr prepare {WRITERS[name][0] if name in WRITERS else name} {given} OUT" in capsys.readouterr().err
 
 
 def test_lists_of_another_program_are_kept(tmp_path):

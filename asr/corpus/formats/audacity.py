@@ -20,7 +20,7 @@ def read_audacity(source: Path, options: ReadOptions) -> Iterator[Found]:
     finder = AudioFinder(source, options.audio)
     labels = [path for path in files_below(source) if path.suffix.lower() == ".txt"]
     yield from each_file(labels, finder, _labels)
-    yield from finder.unused("no label track (.txt) has its name")
+    yield from finder.unused("no label track (.txt) has its name", (".txt",))
 
 
 def _labels(path: Path, audio: Path) -> Iterator[Found]:

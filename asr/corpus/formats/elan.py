@@ -35,7 +35,7 @@ def read_elan(source: Path, options: ReadOptions) -> Iterator[Found]:
                 yield from _annotations(path, finder, pattern)
             except CorpusError as error:
                 yield LeftOut(str(path), error.code, str(error))
-    yield from finder.unused("no ELAN file names it")
+    yield from finder.unused("no ELAN file names it", (".eaf", ".pfsx", ".etf"))
 
 
 def _annotations(path: Path, finder: AudioFinder, pattern: re.Pattern[str] | None) -> Iterator[Found]:
@@ -51,12 +51,23 @@ def _annotations(path: Path, finder: AudioFinder, pattern: re.Pattern[str] | Non
     )
     if not kept:
         yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(tiers) or 'none'}")
+    for name in tiers:
+        if kept and name not in kept:
+            why = (
+                "--tiers (tiers=) does not match it"
+                if pattern
+                else "a tier of phones or trusts, or one that depends on another"
+            )
+            yield LeftOut(f"{path}:{name}", "other-tier", why)
     for name in kept:
         speaker = tiers[name][2].get("PARTICIPANT") or (name if len(kept) > 1 else None)
         values = [(start / 1000, end / 1000, value) for start, end, value, *_ in sorted(_values(path, document, name))]
-        for start, end, value in joined(values) if WORDS.search(name) else values:
+        for start, end, value in joined(one for one in values if one[2].split()) if WORDS.search(name) else values:
+            place = f"{path}:{name}:{start:.3f}"
             if value.split():
-                yield SourceUtterance(audio, value, f"{path}:{name}:{start:.3f}", speaker, start, end)
+                yield SourceUtterance(audio, value, place, speaker, start, end)
+            else:
+                yield LeftOut(place, "no-words", "the annotation is empty")
 
 
 def open_elan(path: Path) -> Any:

@@ -30,4 +30,4 @@ def read_folder(source: Path, options: ReadOptions) -> Iterator[Found]:
             yield LeftOut(str(path), "no-words", "the transcript is empty")
 
     yield from each_file(transcripts, finder, read)
-    yield from finder.unused("no file with a transcript (.txt or .lab) has its name")
+    yield from finder.unused("no file with a transcript (.txt or .lab) has its name", SUFFIXES)

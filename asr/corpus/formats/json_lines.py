@@ -22,9 +22,10 @@ def read_nemo(source: Path, options: ReadOptions) -> Iterator[Found]:
             continue
         try:
             start = _number(row, "offset")
-            end = None if start is None else start + (_number(row, "duration") or 0.0)
+            length = _number(row, "duration")
+            end = None if start is None or length is None else start + length
             text, speaker = _text(row, "text"), _text(row, "speaker") or None
-            audio = finder.named(_text(row, "audio_filepath"), place)
+            audio = finder.named(_needed(row, "audio_filepath"), place)
         except (TypeError, OverflowError) as error:
             yield LeftOut(place, "bad-line", str(error))
             continue
@@ -34,7 +35,12 @@ def read_nemo(source: Path, options: ReadOptions) -> Iterator[Found]:
 def read_lhotse(source: Path, options: ReadOptions) -> Iterator[Found]:
     """Yield the supervisions of a manifest of cuts, or of a folder with manifests of recordings and supervisions."""
     if is_dir(source):
-        recordings = dict(_recordings(source))
+        recordings = {}
+        for place, row in (found for path in _manifests(source, "recordings") for found in _rows(path)):
+            if isinstance(row, LeftOut) or not isinstance(row.get("id"), str):
+                yield row if isinstance(row, LeftOut) else LeftOut(place, "bad-line", "no 'id' of a recording")
+            else:
+                recordings[row["id"]] = row
         supervisions = [
             (place, row, row, 0.0) for path in _manifests(source, "supervisions") for place, row in _rows(path)
         ]
@@ -44,12 +50,14 @@ def read_lhotse(source: Path, options: ReadOptions) -> Iterator[Found]:
             if isinstance(cut, LeftOut):
                 supervisions.append((place, cut, cut, 0.0))
                 continue
-            for one in cut.get("supervisions", ()) if isinstance(cut.get("supervisions"), list) else ():
-                supervisions.append((place, one, cut, cut.get("start", 0.0)))
+            listed = cut.get("supervisions")
+            if not isinstance(listed, list) or not listed:
+                listed = [LeftOut(place, "no-transcript", "the cut has no list of supervisions")]
+            supervisions += [(place, one, cut, cut.get("start", 0.0)) for one in listed]
     finder = AudioFinder(source if is_dir(source) else source.parent, options.audio)
     for place, row, holder, offset in supervisions:
-        if isinstance(row, LeftOut):
-            yield row
+        if not isinstance(row, dict):
+            yield row if isinstance(row, LeftOut) else LeftOut(place, "bad-line", "a supervision is not a JSON object")
             continue
         try:
             recording = recordings.get(_text(row, "recording_id")) or holder.get("recording")
@@ -90,13 +98,6 @@ def _manifests(folder: Path, kind: str) -> list[Path]:
     return found
 
 
-def _recordings(folder: Path) -> Iterator[tuple[str, Any]]:
-    for path in _manifests(folder, "recordings"):
-        for _, row in _rows(path):
-            if isinstance(row, dict) and isinstance(row.get("id"), str):
-                yield row["id"], row
-
-
 def _source(recording: Any, place: str, finder: AudioFinder) -> Path | LeftOut:
     sources = recording.get("sources") if isinstance(recording, dict) else None
     if not isinstance(sources, list) or not sources or not isinstance(sources[0], dict):
@@ -125,6 +126,12 @@ def _text(row: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str | int):
         raise TypeError(f"'{key}' is {json.dumps(value)[:80]}. Expected a string")
     return str(value)
+
+
+def _needed(row: Mapping[str, Any], key: str) -> str:
+    if not _text(row, key):
+        raise TypeError(f"no key '{key}'")
+    return _text(row, key)
 
 
 def _number(row: Mapping[str, Any], key: str) -> float | None:

@@ -13,7 +13,7 @@ from asr.corpus.formats.source import (
     ReadOptions,
     SourceUtterance,
     files_below,
-    read_annotation,
+    lines_or_fault,
 )
 
 
@@ -24,11 +24,11 @@ def read_librispeech(source: Path, options: ReadOptions) -> Iterator[Found]:
         if not path.name.endswith(".trans.txt"):
             continue
         part = next((name for name in path.parts if name.partition("-")[0] in ("train", "dev", "test")), None)
-        for number, line in enumerate(read_annotation(path).splitlines(), 1):
-            name, _, text = line.strip().partition(" ")
-            if not name:
+        for place, line in lines_or_fault(path):
+            if isinstance(line, LeftOut):
+                yield line
                 continue
-            place = f"{path}:{number}"
+            name, _, text = line.strip().partition(" ")
             audio = finder.called(name, path.parent, place)
             if isinstance(audio, LeftOut):
                 yield audio

@@ -139,10 +139,15 @@ class AudioFinder:
         """Mark an audio file as used."""
         self._unused.pop(path, None)
 
-    def unused(self, reason: str) -> Iterator[LeftOut]:
-        """Yield the audio files that no transcript names."""
+    def unused(self, reason: str, texts: tuple[str, ...] = ()) -> Iterator[LeftOut]:
+        """Yield the audio files that no transcript names, and with endings of transcripts the files of other types."""
         for path in self._unused:
             yield LeftOut(str(path), "no-transcript", reason)
+        for path in dict.fromkeys(files_below(self.source) + files_below(self.folder)) if texts else ():
+            if path.suffix.lower() not in (*AUDIO_SUFFIXES, *texts):
+                yield LeftOut(str(path), "other-file", f"not a supported audio file and not {' or '.join(texts)}")
+        for path in linked_folders(self.folder) if texts else ():
+            yield LeftOut(str(path), "linked-folder", "links to folders are not followed. Use the folder itself")
 
 
 def _is_present(path: Path) -> bool:
@@ -172,6 +177,16 @@ def files_below(folder: Path) -> list[Path]:
     return found
 
 
+def linked_folders(folder: Path) -> list[Path]:
+    """Return the links to folders below a folder, sorted."""
+    return sorted(
+        Path(parent, name)
+        for parent, folders, _ in os.walk(folder)
+        for name in folders
+        if Path(parent, name).is_symlink()
+    )
+
+
 def read_annotation(path: Path) -> str:
     """Read a transcript or annotation file in UTF-8, or in UTF-16 with a byte-order mark; raises CorpusError."""
     content = read_bytes(path, CorpusError, largest=MAX_TEXT_FILE)
@@ -181,6 +196,16 @@ def read_annotation(path: Path) -> str:
         except UnicodeDecodeError as error:
             raise CorpusError(f"{path}: damaged UTF-16 text at byte {error.start}.") from error
     return read_text(path, CorpusError, largest=MAX_TEXT_FILE, log_changes=False)
+
+
+def lines_or_fault(path: Path) -> Iterator[tuple[str, str | LeftOut]]:
+    """Yield the place and text of each line that is not blank; a LeftOut for a file that cannot be read."""
+    try:
+        for number, line in enumerate(read_annotation(path).splitlines(), 1):
+            if line.strip():
+                yield f"{path}:{number}", line
+    except CorpusError as error:
+        yield str(path), LeftOut(str(path), error.code, str(error))
 
 
 def each_file(

@@ -3,21 +3,28 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from asr.corpus.feature_file import SPHINX_SUFFIX
 from asr.corpus.formats.source import AudioFinder, Found, LeftOut, ReadOptions, SourceUtterance
 from asr.corpus.sphinx_lists import read_fileids, read_transcription
-from asr.util.errors import CorpusError
-from discriminants.util.paths import is_dir
+from asr.util.errors import CorpusError, Issue
+from discriminants.util.paths import is_dir, is_file
 
 
 def read_sphinx(source: Path, options: ReadOptions) -> Iterator[Found]:
-    """Yield the entries of a list of fileids; the transcription has the same name, or is `options.transcripts`."""
+    """Yield the entries of a list of fileids; the transcription has the same name, or is `options.transcripts`.
+
+    An entry without an audio file has a feature file (.mfc) with 13 cepstra.
+    """
     transcription = options.transcripts or source.with_suffix(".transcription")
     words: dict[str, set[tuple[str, ...]]] = {}
-    for transcript in read_transcription(transcription):
+    issues: list[Issue] = []
+    for transcript in read_transcription(transcription, issues):
         words.setdefault(transcript.id, set()).add(transcript.words)
     root = source.parent.parent if source.parent.name == "etc" else source.parent
     finders = [AudioFinder(folder) for folder in _folders(root, options)]
-    for fileid in read_fileids(source):
+    fileids = read_fileids(source, issues)
+    yield from (LeftOut(issue.place, issue.code, issue.message) for issue in issues)
+    for fileid in fileids:
         place = f"{source}:{fileid.line}"
         texts = words.get(str(fileid.path)) or words.get(fileid.path.name) or set()
         if len(texts) != 1:
@@ -26,7 +33,10 @@ def read_sphinx(source: Path, options: ReadOptions) -> Iterator[Found]:
             continue
         audio: Path | LeftOut = LeftOut(place, "no-audio", f"no audio file '{fileid.path}'")
         for finder in finders:
+            features = finder.folder / f"{fileid.path}{SPHINX_SUFFIX}"
             audio = finder.named(str(fileid.path), place)
+            if isinstance(audio, LeftOut) and is_file(features):
+                audio = features
             if not isinstance(audio, LeftOut):
                 break
         if isinstance(audio, LeftOut):
@@ -38,7 +48,7 @@ def read_sphinx(source: Path, options: ReadOptions) -> Iterator[Found]:
 def _folders(root: Path, options: ReadOptions) -> list[Path]:
     if options.audio is not None:
         return [options.audio]
-    found = [folder for folder in (root / "wav", root / "audio", root) if is_dir(folder)]
+    found = [folder for folder in (root / "wav", root / "audio", root / "feat", root) if is_dir(folder)]
     if not found:
         raise CorpusError(f"{root}: not a folder.", code="missing-file")
     return found

@@ -26,7 +26,7 @@ def read_subtitles(source: Path, options: ReadOptions) -> Iterator[Found]:
     finder = AudioFinder(source, options.audio)
     files = [path for path in files_below(source) if path.suffix.lower() in SUFFIXES]
     yield from each_file(files, finder, _cues)
-    yield from finder.unused("no subtitles (.srt or .vtt) have its name")
+    yield from finder.unused("no subtitles (.srt or .vtt) have its name", SUFFIXES)
 
 
 def _cues(path: Path, audio: Path) -> Iterator[Found]:

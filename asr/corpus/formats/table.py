@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 from asr.corpus.formats.source import AudioFinder, Found, LeftOut, ReadOptions, SourceUtterance, read_annotation
 from asr.util.errors import CorpusError
@@ -34,26 +35,32 @@ def read_table(source: Path, options: ReadOptions) -> Iterator[Found]:
         If the table cannot be read or a column is missing.
     """
     text = read_annotation(source)
-    lines = text.splitlines(keepends=True)
+    lines = text.splitlines()
     if not lines:
         raise CorpusError(f"{source}: an empty file. Expected a line with the names of the columns.")
     delimiter = max(_DELIMITERS, key=lines[0].count)
-    if delimiter in "\t|":
-        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    else:
-        rows = csv.reader(lines, delimiter=delimiter)
-    columns = _columns(source, next(rows), options.columns)
-    finder = AudioFinder(source.parent, options.audio)
-    end = rows.line_num
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter in "\t|" else csv.QUOTE_MINIMAL
+
+    def cells(line: str) -> list[str]:
+        return next(csv.reader([line], delimiter=delimiter, quoting=quoting, strict=True))
+
     try:
-        for row in rows:
-            start, end = end + 1, rows.line_num
-            place = f"{source}:{start}"
-            if not any(row):
-                continue
-            yield _utterance(place, row, columns, finder, end - start + 1)
+        header = cells(lines[0])
     except csv.Error as error:
-        raise CorpusError(f"{source}:{rows.line_num}: {error}.") from error
+        raise CorpusError(f"{source}:1: {error}.") from error
+    columns = _columns(source, header, options.columns)
+    finder = AudioFinder(source.parent, options.audio)
+    for number, line in enumerate(lines[1:], 2):
+        place = f"{source}:{number}"
+        try:
+            row = cells(line) if line.strip() else []
+        except csv.Error as error:
+            yield LeftOut(place, "open-quote", f"a quotation mark is not closed, or has text after it ({error})")
+            continue
+        if any(row[len(header) :]):
+            yield LeftOut(place, "bad-line", f"{len(row)} columns. Expected {len(header)}, as in line 1")
+        elif any(row):
+            yield _utterance(place, row, columns, finder)
 
 
 def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[str, int]:
@@ -83,10 +90,8 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
     return columns
 
 
-def _utterance(place: str, row: list[str], columns: Mapping[str, int], finder: AudioFinder, n_lines: int) -> Found:
+def _utterance(place: str, row: list[str], columns: Mapping[str, int], finder: AudioFinder) -> Found:
     value = {field: row[column].strip() if column < len(row) else "" for field, column in columns.items()}
-    if n_lines > 1:
-        return LeftOut(place, "open-quote", f"the row has {n_lines} lines; a quotation mark is probably not closed")
     if not value["file"]:
         return LeftOut(place, "no-audio", "the row names no file")
     if not value["text"]:

@@ -37,7 +37,7 @@ def read_textgrids(source: Path, options: ReadOptions) -> Iterator[Found]:
     pattern = options.tier_pattern()
     grids = [path for path in files_below(source) if path.suffix.lower() == ".textgrid"]
     yield from each_file(grids, finder, lambda path, audio: _intervals(path, audio, pattern))
-    yield from finder.unused("no TextGrid has its name")
+    yield from finder.unused("no TextGrid has its name", (".textgrid",))
 
 
 def open_textgrid(path: Path) -> Any:
@@ -59,6 +59,10 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
     kept = transcript_tiers(grid.tierNames, pattern)
     if not kept:
         yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(grid.tierNames) or 'none'}")
+    for name in grid.tierNames:
+        if kept and name not in kept:
+            why = "--tiers (tiers=) does not match it" if pattern else "a tier of phones or trusts"
+            yield LeftOut(f"{path}:{name}", "other-tier", why)
     for tier in (grid.getTier(name) for name in kept):
         if not isinstance(tier, IntervalTier):
             yield LeftOut(f"{path}:{tier.name}", "point-tier", "a tier of points. Expected intervals")

@@ -15,11 +15,13 @@ from asr.corpus.formats.source import (
     files_below,
     read_annotation,
 )
+from asr.util.errors import CorpusError
 from discriminants.util.paths import is_file
 
 
 def read_vctk(source: Path, options: ReadOptions) -> Iterator[Found]:
     """Yield the sentences; of two microphones the first is used."""
+    missing = {path for path in files_below(source) if path.suffix == ".txt" and path.parent.parent == source / "txt"}
     for path in files_below(options.audio or source):
         if path.suffix.lower() not in AUDIO_SUFFIXES:
             continue
@@ -30,4 +32,10 @@ def read_vctk(source: Path, options: ReadOptions) -> Iterator[Found]:
         elif not is_file(text):
             yield LeftOut(str(path), "no-transcript", f"{text} not found")
         else:
-            yield SourceUtterance(path, read_annotation(text), str(text), speaker, name=name)
+            missing.discard(text)
+            try:
+                yield SourceUtterance(path, read_annotation(text), str(text), speaker, name=name)
+            except CorpusError as error:
+                yield LeftOut(str(text), error.code, str(error))
+    for text in sorted(missing):
+        yield LeftOut(str(text), "no-audio", f"no audio file is named {text.stem} or {text.stem}_mic1")

@@ -13,7 +13,7 @@ from asr.corpus.formats.source import (
     ReadOptions,
     SourceUtterance,
     files_below,
-    read_annotation,
+    lines_or_fault,
 )
 
 
@@ -26,10 +26,11 @@ def read_voxforge(source: Path, options: ReadOptions) -> Iterator[Found]:
         submission = path.parent.parent
         user = submission.name.partition("-")[0]
         speaker = submission.name if user == "anonymous" else user
-        for number, line in enumerate(read_annotation(path).splitlines(), 1):
-            place, (name, _, text) = f"{path}:{number}", line.strip().partition(" ")
-            if not name:
+        for place, line in lines_or_fault(path):
+            if isinstance(line, LeftOut):
+                yield line
                 continue
+            name, _, text = line.strip().partition(" ")
             stem = name.rpartition("/")[2]
             audio = finder.called(stem, submission / "wav", place)
             if isinstance(audio, LeftOut):

@@ -45,14 +45,14 @@ def _use(folder: Path, *, name: str) -> None:
 
 _SOURCES = {
     "table": "table.csv", "nemo": "manifest.json", "lhotse-cuts": "cuts.jsonl", "htk": "all.scp",
-    "sphinx": "all.fileids",
+    "sphinx": "all.fileids", "sphinx-features": "all.fileids",
 }  # fmt: skip
 _TEXTS = (
     "*.txt", "*.csv", "*.TextGrid", "*.eaf", "*.vtt", "*.srt", "*.json", "*.jsonl", "*.mlf", "*.scp", "*.fileids",
-    "*.transcription", "*.TXT", "*.tsv", "*PROMPTS",
+    "*.transcription", "*.mfc", "*.TXT", "*.tsv", "*PROMPTS",
 )  # fmt: skip
 for _name in (*WRITERS, *CORPORA):
-    if _name not in ("tidigits", "lhotse"):  # without a file of text; with packed lines
+    if _name != "tidigits":  # it has no file of text
         reader(f"prepare-{_name}", partial(_seeds, name=_name), TEXT, tree=True, targets=_TEXTS, writes=True)(
             partial(_use, name=_name)
         )
