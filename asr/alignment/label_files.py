@@ -17,25 +17,30 @@ LABEL_FORMATS: Mapping[str, tuple[str, str]] = {
 """Ending of the files of each format, and its writer as module and function of `asr.alignment`."""
 
 
-def label_formats(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names of formats, given as one text with commas or as several; ConfigError for an unknown one."""
+def label_formats(names: str | Sequence[str], *, mlf: bool = False) -> tuple[str, ...]:
+    """Return the names of formats, given as one text with commas or as several; ConfigError for an unknown one.
+
+    `mlf`: whether the name "mlf", one file for all recordings, is known too.
+    """
     texts = [names] if isinstance(names, str) else names
     found = tuple(dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip()))
+    known = (*LABEL_FORMATS, *(["mlf"] if mlf else []))
     for name in found:
-        if name not in LABEL_FORMATS:
-            raise ConfigError(f"--format (formats=): {name!r}. Expected one of {', '.join(LABEL_FORMATS)}.")
+        if name not in known:
+            raise ConfigError(f"--format (formats=): {name!r}. Expected one of {', '.join(known)}.")
     return found
 
 
 def write_label_files(
     out: Path, formats: Sequence[str], aligned: Iterable[AlignedUtterance], sources: Mapping[str, Path]
 ) -> None:
-    """Write `out/FORMAT/RECORDING.ENDING` for each format and recording, with the times of the recording.
+    """Write `out/FORMAT/RECORDING.ENDING` for each format (but "mlf") and recording, with the times of the recording.
 
     A file has the name of its audio file. If the audio files are in several folders, the files are in folders of the
     same names, so that `asr prepare` finds the audio. Files of an earlier run are removed. `sources` has the annotation
     files of the utterances, whose tiers are kept in files of the same format.
     """
+    formats = [name for name in formats if name in LABEL_FORMATS]
     if not formats:
         return
     recordings = list(labelled_recordings(aligned, sources))

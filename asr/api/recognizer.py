@@ -269,7 +269,7 @@ class Recognizer(DescribedModel):
         root: str | os.PathLike[str] | None = None,
         adapt: bool | AdaptationMethod = False,
         speaker_transforms: str | os.PathLike[str] | None = None,
-        mlf: bool = False,
+        formats: str | Sequence[str] = (),
         lattices: str | os.PathLike[str] | None = None,
         lattice_format: Literal["slf", "kaldi"] = "slf",
         lattice_beam: float | None = None,
@@ -294,8 +294,8 @@ class Recognizer(DescribedModel):
             How audio files are grouped by speaker.
         data : path, optional
             Kaldi data directory to recognize, instead of `audio`.
-        mlf : bool
-            Whether to write words and times for HTK to `hyp.mlf`.
+        formats : str or list of str
+            Formats of words and times for other programs, as in `asr.align`, and "mlf" for `hyp.mlf` of HTK.
         lattices : path, optional
             Directory for lattices.
         lattice_format : {"slf", "kaldi"}
@@ -345,7 +345,7 @@ class Recognizer(DescribedModel):
             root=optional_path(root),
             adapt=adapt,
             speaker_transforms=optional_path(speaker_transforms),
-            mlf=mlf,
+            formats=formats,
             lattices=lattice_options,
             ratios=self._details.ratios if ratios is None else ratios,
             workers=workers,

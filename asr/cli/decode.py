@@ -186,11 +186,14 @@ AllowOovPhones = Annotated[
         "as <UNK>.",
     ),
 ]
-Mlf = Annotated[
-    bool,
+Formats = Annotated[
+    str,
     typer.Option(
-        "--mlf",
-        help="Also write words and times as an HTK master label file, hyp.mlf in the folder of --out. Takes no value.",
+        "--format",
+        metavar="NAME[,NAME]",
+        help="Also write words and times for other programs: textgrid, elan, csv, json or audacity, a file for every "
+        "recording, or mlf (hyp.mlf, an HTK master label file). With --confidence, confidences too.",
+        show_default=False,
     ),
 ]
 Confidence = Annotated[
@@ -252,7 +255,7 @@ Lattices = Annotated[
 ]
 LatticeFormatOption = Annotated[
     LatticeFormat,
-    typer.Option("--format", help="Format of --lattices: HTK standard lattice format (slf), or Kaldi text."),
+    typer.Option("--lattice-format", help="Format of --lattices: HTK standard lattice format (slf), or Kaldi text."),
 ]
 LatticeBeam = Annotated[
     float | None,
@@ -283,7 +286,7 @@ def decode(
     adapt: Adapt = False,
     speaker_transforms: SpeakerTransforms = None,
     allow_oov_phones: AllowOovPhones = False,
-    mlf: Mlf = False,
+    formats: Formats = "",
     confidence: Confidence = False,
     ratios: Ratios = False,
     mbr: Mbr = False,
@@ -311,7 +314,7 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out --data data/test --confidence --lattices out/lattices
     """
     audio, method = _audio_and_method(audio or [], adapt)
-    _require_sources(audio, data, out, mlf)
+    _require_sources(audio, data)
     _require_inputs(model, audio, data, root, grammar, rescore, lattices)
     require_address_space()
 
@@ -342,7 +345,7 @@ def decode(
             root=root,
             adapt=method,
             speaker_transforms=speaker_transforms,
-            mlf=mlf,
+            formats=formats,
             lattices=lattices,
             lattice_format=lattice_format.value,
             lattice_beam=lattice_beam,
@@ -374,12 +377,8 @@ def _audio_and_method(
     return audio, METHODS[str(methods[0])] if methods else adapt
 
 
-def _require_sources(audio: list[Path], data: Path | None, out: Path, mlf: bool) -> None:
-    """Raise unless exactly one of audio files and a data directory is given, and --mlf has no value."""
-    if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
-        raise typer.BadParameter(
-            f"takes no value and writes {out / 'hyp.mlf'}. Remove '{labels[0]}'", param_hint="--mlf"
-        )
+def _require_sources(audio: list[Path], data: Path | None) -> None:
+    """Raise unless exactly one of audio files and a data directory is given."""
     if bool(audio) == (data is not None):
         taken = f" ('{audio[0]}' was read as an audio file)" if audio else ""
         raise typer.BadParameter(f"Expected either audio files or --data DIR{taken}", param_hint="AUDIO | --data")

@@ -7,9 +7,13 @@ from typing import Literal
 
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.ctm import ctm_rows
-from asr.alignment.frame_times import frame_times
+from asr.alignment.frame_times import FrameTimes, frame_times
+from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.recording_labels import AlignedUtterance
 from asr.commands.audio_files import files_as_corpus, is_pattern
-from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.commands.prepare import source_files
+from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
+from asr.decode.path_segments import Segment
 from asr.features.extraction import extract_measured
 from asr.features.frame_table import FrameTable
 from asr.features.pieces import divided
@@ -42,7 +46,7 @@ def decode(
     root: Path | None = None,
     adapt: bool | AdaptationMethod = False,
     speaker_transforms: Path | None = None,
-    mlf: bool = False,
+    formats: str | Sequence[str] = (),
     lattices: LatticeOptions = LatticeOptions(),  # noqa: B008 (frozen)
     ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -66,13 +70,15 @@ def decode(
         Method of speaker adaptation. Models trained on transformed frames always adapt.
     speaker_transforms : path
         File of speaker transforms; its speakers are not adapted again, others are added.
-    mlf : bool
-        Whether to write words and times as an HTK master label file too.
+    formats : str or list of str
+        Formats of words and times for other programs: names of `asr.alignment.label_files.LABEL_FORMATS`, and "mlf" for
+        an HTK master label file.
     lattices : LatticeOptions
         Lattice outputs, see `asr.recognition.lattice_outputs`; none by default.
     ratios : bool
         Whether to write likelihood ratios of utterances and words, see `asr.recognition.speech_ratios`.
     """
+    formats = label_formats(formats, mlf=True)
     if data is not None and speakers is not None:
         raise ConfigError(
             f"--speakers (speakers=) {speakers!r} is for audio files only; the speakers of {data} are those of "
@@ -112,12 +118,21 @@ def decode(
         raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance}: {failures[0].message}")
     _log_empty_results(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
-    write_words(out, rows, mlf=mlf)
+    write_words(out, rows, mlf="mlf" in formats)
+    spoken = [_labelled(one, recognition.words[one.id], times[one.id]) for one in corpus.utterances if one.id in rows]
+    write_label_files(out, formats, spoken, {} if data is None else source_files(data))
     if ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
     write_lattices(lattices, lattice_parts(searched, pieces), times, out, model.search)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
+
+
+def _labelled(utterance: Utterance, words: Sequence[Segment], times: FrameTimes) -> AlignedUtterance:
+    """Return an utterance with its words and their confidences, if all have one."""
+    confidences = [word.confidence for word in words if word.confidence is not None]
+    trusts = confidences if len(confidences) == len(words) else ()
+    return AlignedUtterance(utterance, words, (), times, word_trusts=trusts)
 
 
 def _log_empty_results(found: Recognition) -> None:

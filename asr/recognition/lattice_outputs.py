@@ -56,7 +56,7 @@ class LatticeOptions:
 
     def __post_init__(self) -> None:
         if self.form not in ("slf", "kaldi"):
-            raise ConfigError(f"--format (lattice_format=) is {self.form!r}. Expected 'slf' or 'kaldi'")
+            raise ConfigError(f"--lattice-format (lattice_format=) is {self.form!r}. Expected 'slf' or 'kaldi'")
         if self.beam is not None and not self.beam > 0:
             raise ConfigError(f"--lattice-beam (lattice_beam=) is {self.beam:g}. Expected a number above 0")
         if not 0 <= self.n_best <= MAX_SENTENCES:

@@ -44,7 +44,7 @@ def test_decode_writes_filler_to_ctm_alone(form, toy_model, wavs, said, tmp_path
     grammar = tmp_path / "commands.txt"
     grammar.write_text(f"{command}\n[unk]\n" if form == "list" else f"$command = {command};\n( $command | $other )\n")
     out = tmp_path / "out"
-    given = ["--model", toy_model, "--out", out, "--grammar", grammar, "--jobs", 1, "--mlf", "--confidence"]
+    given = ["--model", toy_model, "--out", out, "--grammar", grammar, "--jobs", 1, "--format", "mlf", "--confidence"]
     status, _, err = asr("decode", *given, first, other)
     assert status == 0, err
     hypotheses = (out / "hyp.txt").read_text().splitlines()

@@ -18,7 +18,7 @@ TOLD = {
         "directory with --adapt, or with a model trained with transforms",
         "the probability that it is correct",
         "faster but loses words",
-        "hyp.mlf in the folder of --out",
+        "textgrid, elan, csv, json or audacity",
         "Hybrids of other classifiers cannot be adapted",
     ),
     "tune": (*OF_DATA, *OF_ROOT, "lm_scale and insertion_penalty", "written by asr train"),

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from praatio import textgrid
 
 from asr.alignment.ctm import CtmRow, read_ctm
 from asr.corpus.htk_labels import read_labels
@@ -49,7 +50,7 @@ def decoded(toy_corpus: Path, toy_model: Path, tmp_path_factory: pytest.TempPath
     out = tmp_path_factory.mktemp("decoded")
     command = [sys.executable, "-m", "asr.cli", "decode", "--model", toy_model, "--out", out]
     finished = subprocess.run(
-        [*map(str, command), "--data", str(toy_corpus / "test"), "--jobs", "2", "--mlf"],
+        [*map(str, command), "--data", str(toy_corpus / "test"), "--jobs", "2", "--format", "mlf,textgrid"],
         cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert finished.stdout == (out / "hyp.txt").read_text()
@@ -125,11 +126,18 @@ def test_a_name_that_no_pattern_can_hold_costs_its_utterance_the_mlf_alone(
 ) -> None:
     recorded = sorted((toy_corpus / "audio" / "test").glob("test0-*.wav"))[0]
     files = [Path(shutil.copy(recorded, tmp_path / name)) for name in ("plain.wav", "what?.wav")]
-    status, _, err = asr("decode", "--model", toy_model, "--out", tmp_path, *files, "--mlf")
+    status, _, err = asr("decode", "--model", toy_model, "--out", tmp_path, *files, "--format", "mlf")
     assert status == 0, err
     assert "hyp.mlf: 1 utterance" in caplog.text
     assert [*read_transcripts(tmp_path / "hyp.txt")] == ["plain", "what?"]
     assert [*read_transcripts(tmp_path / "hyp.mlf")] == ["plain"]
+
+
+def test_recognized_words_are_written_for_praat(decoded: Path) -> None:
+    words = read_transcripts(decoded / "hyp.txt")
+    for name, given in words.items():
+        grid = textgrid.openTextgrid(str(decoded / "textgrid" / f"{name}.TextGrid"), includeEmptyIntervals=False)
+        assert tuple(entry.label for entry in grid.getTier("words").entries) == tuple(given)
 
 
 def test_words_do_not_depend_on_jobs(

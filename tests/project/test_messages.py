@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OF_COMMANDS = ("cli", "util/error_messages.py", "util/supervisor.py", "experiments/recipe.py")
 """Where only a command or a recipe speaks."""
-ARGUMENT = {"--json": "as_json", "--keep-stress": "strip_stress=False", "--out": "output="}
-OF_OTHERS = {"--format", "--ignore-length", "--line", "--series-"}  # of Kaldi, sox and style sheets
+ARGUMENT = {"--format": "formats=", "--json": "as_json", "--keep-stress": "strip_stress=False", "--out": "output="}
+OF_OTHERS = {"--ignore-length", "--line", "--series-"}  # of sox, and of style sheets
 
 
 def messages(path: Path) -> Iterator[tuple[int, str]]:

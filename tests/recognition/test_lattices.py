@@ -80,7 +80,7 @@ def test_the_same_bytes_for_any_number_of_jobs(decode, full, tmp_path):
 
 
 def test_words_of_least_risk_and_kaldi_lattices(decode, plain, tmp_path):
-    out = decode("mbr", "--mbr", "--lattices", tmp_path, "--format", "kaldi", "--lattice-beam", 30)
+    out = decode("mbr", "--mbr", "--lattices", tmp_path, "--lattice-format", "kaldi", "--lattice-beam", 30)
     assert len(read_transcripts(out / "hyp.txt")) == len(read_transcripts(plain / "hyp.txt"))
     assert all(row.confidence is not None for row in read_ctm(out / "hyp.ctm"))
     found = dict(read_kaldi_lattices(tmp_path / "lattices.txt"))
@@ -106,7 +106,7 @@ def test_rescoring_with_a_grammar_that_has_none_of_the_sentences_keeps_the_words
         (["--confidence", "--lattice-beam", "0"], "Expected a number above 0"),
         (["--n-best", "1000000"], "Expected 0 to 100000"),
         (["--rescore", "nowhere.arpa"], "--rescore"),
-        (["--format", "htk"], "'htk' is not one of"),
+        (["--lattice-format", "htk"], "'htk' is not one of"),
     ],
 )
 def test_what_cannot_be_wished_is_said(options, reason, toy_model, toy_corpus, tmp_path, capsys):
