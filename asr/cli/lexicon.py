@@ -11,82 +11,91 @@ from discriminants.util.paths import is_dir
 
 _SHOWN = 20
 
+Out = Annotated[
+    Path, typer.Option("--out", metavar="FILE", help="Model (--train) or lexicon to write.", show_default=False)
+]
+Words = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="WORDS",
+        help="Words to convert: a file with a word per line, unknown-words.tsv of asr align, or a data directory.",
+        show_default=False,
+    ),
+]
+Train = Annotated[
+    Path | None,
+    typer.Option("--train", metavar="DICT", help="Train a model on this pronunciation dictionary.", show_default=False),
+]
+Apply = Annotated[
+    Path | None,
+    typer.Option("--apply", metavar="MODEL", help="Convert WORDS with a model of --train.", show_default=False),
+]
+EpitranCode = Annotated[
+    str | None,
+    typer.Option(
+        "--epitran",
+        metavar="CODE",
+        help="Convert WORDS by the rules of a language and script, such as spa-Latn (needs the extra epitran).",
+        show_default=False,
+    ),
+]
+Dictionary = Annotated[
+    Path | None,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="Copy this lexicon to the output, and convert only words that it lacks.",
+        show_default=False,
+    ),
+]
+Variants = Annotated[
+    int, typer.Option("--variants", min=1, max=100, metavar="N", help="Largest number of pronunciations of a word.")
+]
+Probabilities = Annotated[
+    bool,
+    typer.Option(
+        "--probabilities",
+        help="Write the probability of each pronunciation after the word, as Kaldi's lexiconp.txt. Entries of "
+        "--lexicon have 1.",
+    ),
+]
+Order = Annotated[int, typer.Option("--order", min=1, max=12, metavar="N", help="Length of the n-grams of a training.")]
+MaxPhones = Annotated[
+    int,
+    typer.Option(
+        "--max-phones",
+        min=1,
+        max=8,
+        metavar="N",
+        help="Most phones of one letter. Signs for syllables need 3 or more.",
+    ),
+]
+HeldOut = Annotated[
+    int,
+    typer.Option(
+        "--held-out",
+        min=0,
+        max=10,
+        metavar="N",
+        help="Tenths of the dictionary on which errors are measured, each with a training without it.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the choice of held-out words.")]
+
 
 def lexicon(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Model (--train) or lexicon to write.", show_default=False)
-    ],
-    words: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="WORDS",
-            help="Words to convert: a file with a word per line, unknown-words.tsv of asr align, or a data directory.",
-            show_default=False,
-        ),
-    ] = None,
-    train: Annotated[
-        Path | None,
-        typer.Option(
-            "--train", metavar="DICT", help="Train a model on this pronunciation dictionary.", show_default=False
-        ),
-    ] = None,
-    apply: Annotated[
-        Path | None,
-        typer.Option("--apply", metavar="MODEL", help="Convert WORDS with a model of --train.", show_default=False),
-    ] = None,
-    epitran: Annotated[
-        str | None,
-        typer.Option(
-            "--epitran",
-            metavar="CODE",
-            help="Convert WORDS by the rules of a language and script, such as spa-Latn (needs the extra epitran).",
-            show_default=False,
-        ),
-    ] = None,
-    dictionary: Annotated[
-        Path | None,
-        typer.Option(
-            "--lexicon",
-            metavar="FILE",
-            help="Copy this lexicon to the output, and convert only words that it lacks.",
-            show_default=False,
-        ),
-    ] = None,
-    variants: Annotated[
-        int, typer.Option("--variants", min=1, max=100, metavar="N", help="Largest number of pronunciations of a word.")
-    ] = 1,
-    probabilities: Annotated[
-        bool,
-        typer.Option(
-            "--probabilities",
-            help="Write the probability of each pronunciation after the word, as Kaldi's lexiconp.txt. Entries of "
-            "--lexicon have 1.",
-        ),
-    ] = False,
-    order: Annotated[
-        int, typer.Option("--order", min=1, max=12, metavar="N", help="Length of the n-grams of a training.")
-    ] = 8,
-    max_phones: Annotated[
-        int,
-        typer.Option(
-            "--max-phones",
-            min=1,
-            max=8,
-            metavar="N",
-            help="Most phones of one letter. Signs for syllables need 3 or more.",
-        ),
-    ] = 2,
-    held_out: Annotated[
-        int,
-        typer.Option(
-            "--held-out",
-            min=0,
-            max=10,
-            metavar="N",
-            help="Tenths of the dictionary on which errors are measured, each with a training without it.",
-        ),
-    ] = 1,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the choice of held-out words.")] = 0,
+    out: Out,
+    words: Words = None,
+    train: Train = None,
+    apply: Apply = None,
+    epitran: EpitranCode = None,
+    dictionary: Dictionary = None,
+    variants: Variants = 1,
+    probabilities: Probabilities = False,
+    order: Order = 8,
+    max_phones: MaxPhones = 2,
+    held_out: HeldOut = 1,
+    seed: Seed = 0,
     strip_stress: StripStress = None,
 ) -> None:
     """Learn pronunciations from a dictionary, and write those of new words.

@@ -48,8 +48,7 @@ def train_hybrid_system(
     `one_stream` is the same hybrid without the second stream, if available; its classifier is reused and its time
     counted. It is not used with realignment. Sequence training, if enabled, is stage `NAME-sequences`.
     """
-    if settings.realignments:
-        one_stream = None
+    one_stream = None if settings.realignments else one_stream
     check_same_static(context.config.features, features)
     features = features.model_copy(update={"append_static": settings.mixtures > 0})
     check_copies(settings, context.source)
