@@ -7,7 +7,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from asr import __version__
-from asr.cli import align, combine, decode, features, info, lexicon, prepare, report, score, train, tune, validate
+from asr.cli import (
+    align,
+    combine,
+    decode,
+    features,
+    info,
+    lexicon,
+    prepare,
+    report,
+    score,
+    segment,
+    train,
+    tune,
+    validate,
+)
 from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
 from asr.util.supervisor import RESUME, supervise
 
@@ -44,6 +58,7 @@ app = typer.Typer(
 
 app.command("prepare", short_help="Make a data directory from recordings and transcripts.")(prepare.prepare)
 app.command("lexicon", short_help="Learn pronunciations, and write those of new words.")(lexicon.lexicon)
+app.command("segment", short_help="Cut long recordings at pauses.")(segment.segment)
 app.command("validate", short_help="Check a corpus and a lexicon before training.")(validate.validate)
 app.command("features", short_help="Compute the features of a corpus once.")(features.features)
 app.command("train", short_help="Train a model on a corpus and a lexicon.")(train.train)

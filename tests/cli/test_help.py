@@ -42,7 +42,7 @@ def test_the_help_of_a_command_tells_what_it_reads_and_chooses(asr: Asr, command
 
 
 @pytest.mark.parametrize(
-    "command", ["features", "train", "tune", "align", "decode", "validate", "score", "report", "info"]
+    "command", ["features", "train", "tune", "align", "decode", "validate", "score", "report", "segment", "info"]
 )
 def test_every_command_that_reads_a_data_directory_takes_its_root(asr: Asr, command: str) -> None:
     _, out, _ = asr(command, "--help")

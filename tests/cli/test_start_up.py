@@ -27,7 +27,21 @@ json.dump({"status": status, "modules": sorted(sys.modules)}, sys.stderr)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    ["", "validate", "features", "train", "tune", "align", "decode", "combine", "score", "report", "info", "lexicon"],
+    [
+        "",
+        "validate",
+        "features",
+        "train",
+        "tune",
+        "align",
+        "decode",
+        "combine",
+        "score",
+        "report",
+        "info",
+        "lexicon",
+        "segment",
+    ],
 )
 def test_help_answers_without_importing_anything_heavy(command: str) -> None:
     result = subprocess.run(
