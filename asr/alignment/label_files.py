@@ -1,11 +1,14 @@
 """Files of labels in the formats that other programs read, one for each recording."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
 from asr.alignment.recording_labels import AlignedUtterance, labelled_recordings
-from asr.util.errors import ConfigError
+from asr.util.errors import ConfigError, Issue, attempt, printable
+
+log = logging.getLogger(__name__)
 
 LABEL_FORMATS: Mapping[str, tuple[str, str]] = {
     "textgrid": (".TextGrid", "textgrid.write_labels"),
@@ -53,4 +56,6 @@ def write_label_files(
         for recording in recordings:
             path = out / name / f"{recording.name}{ending}"
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, recording)
+            found = attempt(write, path, recording)
+            if isinstance(found, Issue):
+                log.warning("%s", printable(f"{path}: not written: {found.message}"))

@@ -40,7 +40,8 @@ def write_textgrid(
                 )
             earlier = end
     grid = Textgrid(0.0, last)
-    for tier in (*kept, *(IntervalTier(name, intervals, 0.0, last) for name, intervals in tiers.items())):
+    same_end = (tier.new(minTimestamp=0.0, maxTimestamp=last) for tier in kept)
+    for tier in (*same_end, *(IntervalTier(name, intervals, 0.0, last) for name, intervals in tiers.items())):
         grid.addTier(tier, reportingMode="silence")
     with atomic_write(path) as temporary:
         grid.save(str(temporary), "long_textgrid", includeBlankSpaces=True, reportingMode="error")
