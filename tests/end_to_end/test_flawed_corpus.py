@@ -54,7 +54,7 @@ def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on
     soundfile.write(audio(corpus, silent), np.zeros(8000), 8000)
     soundfile.write(audio(corpus, brief), np.full(900, 0.1), 8000)  # ten frames for at least three words
     edit(text, next(line for line in text.read_text().splitlines() if line.startswith(unspoken)), unspoken)
-    edit(text, f"{foreign} ", f"{foreign} ELEVEN ")
+    edit(text, next(line for line in text.read_text().splitlines() if line.startswith(foreign)), f"{foreign} ELEVEN")
     edit(wav, f"audio/train/{missing}.wav", "audio/train/none.wav")
 
     for _ in range(2):  # a resumed run reports the same

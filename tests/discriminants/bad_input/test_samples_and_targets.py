@@ -120,7 +120,7 @@ def test_constant_targets_give_a_constant_function(name: str, value: float, data
 def test_the_scale_of_the_samples_does_not_matter_or_is_refused(name: str, exponent: int, data: Data) -> None:
     X, y = data[0], targets(name, data)
     if name == "linear":
-        refuses(name, 10.0**exponent * X, y, "scale the features")
+        refuses(name, 10.0**exponent * X, y, "Scale the features")
         exponent //= 2
     size = 10.0**exponent
     expected, found = fitted(name, X, y).predict(X), fitted(name, size * X, y).predict(size * X)
