@@ -184,7 +184,9 @@ def write_alignments(out: Path, segments: dict[str, list[Segment]]) -> None:
         raise Unsound("a transcript that is not read as it was written")
     for name, found in segments.items():
         (out / "textgrid").mkdir(exist_ok=True)
-        write_textgrid(out / "textgrid" / f"{name}.TextGrid", {"words": found}, times[name])
+        border = times[name].border
+        words = [(border(one.start), border(one.end), one.label) for one in found]
+        write_textgrid(out / "textgrid" / f"{name}.TextGrid", {"words": words}, border(found[-1].end))
 
 
 @reader(
