@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asr.api.commands import combine as combine
     from asr.api.commands import describe as describe
     from asr.api.commands import extract_features as extract_features
+    from asr.api.commands import segment as segment
     from asr.api.commands import train as train
     from asr.api.commands import tune as tune
     from asr.api.commands import validate as validate
@@ -38,6 +39,7 @@ _NAMES = {
         "combine",
         "describe",
         "extract_features",
+        "segment",
         "train",
         "tune",
         "validate",

@@ -1,10 +1,18 @@
 """Passages of a long recording between anchors, which are aligned separately."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
+from asr.alignment.ctm import read_number
+from asr.util.errors import CorpusError
+from asr.util.text_lines import read_text_lines
+from discriminants.util.paths import exists
+
+PASSAGES = "passages.tsv"
 GAP_WORDS = 12
 """Words between two anchors above which a gap is a passage of its own; shorter ones are errors of the recognition."""
 GAP_SECONDS = 8.0
@@ -59,6 +67,28 @@ def passages(anchors: Sequence[Anchor], n_words: int, n_frames: int, shift: floa
 def gaps(anchors: Sequence[Anchor], n_words: int, n_frames: int, shift: float) -> list[Passage]:
     """Return the passages that are not anchored and have words."""
     return [one for one in passages(anchors, n_words, n_frames, shift) if not one.anchored and one.last > one.first]
+
+
+def read_unmatched(path: Path) -> dict[str, list[tuple[float, float]]]:
+    """Read start and end, in seconds, of the wrong and untranscribed passages of each utterance in `passages.tsv`.
+
+    A missing file has none. Raises CorpusError with file, line and value for wrong rows.
+    """
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    rows = read_text_lines(path, CorpusError)[1:] if exists(path) else ()
+    for number, row in enumerate(rows, 2):
+        fields = row.split("\t")
+        where = f"{path}:{number}"
+        if len(fields) < 4:
+            raise CorpusError(f"{where}: {row!r}. Expected utterance, start, end and status, separated by tabs.")
+        name, start, end, status = fields[:4]
+        passage = (read_number(where, start), read_number(where, end))
+        if status in ("wrong", "untranscribed"):
+            earlier = found[name][-1][1] if found[name] else 0.0
+            if not earlier <= passage[0] <= passage[1]:
+                raise CorpusError(f"{where}: {row!r}. Expected passages in order of time.")
+            found[name].append(passage)
+    return found
 
 
 def _is_gap(left: _Border, right: _Border, shift: float) -> bool:

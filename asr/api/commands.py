@@ -22,6 +22,7 @@ from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
 from asr.commands.combine import combine as combine_results
 from asr.commands.features import extract_features as write_features
+from asr.commands.segment import segment as segment_data
 from asr.commands.tune import TunedModel, tune_model
 from asr.recognition.grammars import GrammarChoice
 from asr.runs.cores import ALL_CORES
@@ -255,6 +256,50 @@ def align(
         return recognizer.align_directory(
             data, output, root=root, lexicon=lexicon, formats=formats, compare=compare, workers=workers
         )
+
+
+@checked
+def segment(
+    data: StrPath,
+    output: StrPath,
+    *,
+    alignment: StrPath | None = None,
+    min_seconds: float = 2.0,
+    max_seconds: float = 20.0,
+    root: StrPath | None = None,
+) -> Outcome:
+    """Cut the recordings of a data directory at pauses, like the command `asr segment`.
+
+    Raises CorpusError if nothing is left, and other subclasses of AsrError.
+
+    Parameters
+    ----------
+    output : path
+        Data directory to write, with `segments`.
+    alignment : path, optional
+        Output folder of `align` for `data`. Cuts lie between its words, and the parts have transcripts.
+    min_seconds, max_seconds : float
+        Durations of the parts.
+
+    Returns
+    -------
+    Outcome
+        Number of utterances that were cut (`n_done`), and the others with reasons (`failures`).
+
+    Examples
+    --------
+    >>> import asr
+    >>> asr.segment("data/test", "parts", min_seconds=1.0, max_seconds=5.0).failures
+    []
+    """
+    return segment_data(
+        Path(data),
+        Path(output),
+        root=optional_path(root),
+        alignment=optional_path(alignment),
+        min_seconds=min_seconds,
+        max_seconds=max_seconds,
+    )
 
 
 @checked

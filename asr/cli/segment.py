@@ -29,8 +29,8 @@ def segment(
     """Cut long recordings at pauses, and write a data directory with the parts.
 
     Without --alignment, cuts lie at the quietest places, and the parts have no transcripts. With it, no word is cut,
-    each part has its words, and parts without words are left out. The audio is not copied: DIR/segments has the times.
-    Utterances that cannot be cut are listed in failed.tsv with the reason.
+    each part has its words, and parts without words and wrong passages (passages.tsv) are left out. The audio is not
+    copied: DIR/segments has the times. Utterances that cannot be cut are listed in failed.tsv with the reason.
 
     \b
     Examples:
@@ -42,9 +42,9 @@ def segment(
     require_directory(root, "--root")
     require_address_space()
 
+    import asr
     from asr.cli.reporting import report_failures
-    from asr.commands.segment import segment as cut
 
-    summary = cut(data, out, root=root, alignment=alignment, min_seconds=min_seconds, max_seconds=max_seconds)
+    summary = asr.segment(data, out, root=root, alignment=alignment, min_seconds=min_seconds, max_seconds=max_seconds)
     typer.echo(out / "segments")
     report_failures(summary, out)

@@ -11,6 +11,7 @@ import numpy as np
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.interval_trust import IntervalTrust
+from asr.alignment.passages import PASSAGES as PASSAGES
 from asr.alignment.passages import Passage, passages
 from asr.decode.path_segments import Segment
 from asr.features.frame_table import FrameTable
@@ -29,7 +30,6 @@ log = logging.getLogger(__name__)
 
 MAX_ALIGNED_SECONDS = 300.0
 """Duration in seconds above which an utterance is aligned as passages between anchors."""
-PASSAGES = "passages.tsv"
 HEARD = 3  # recognized words in audio without a transcript, above which it is speech
 UNUSUAL = 4.0  # robust standard deviations below the median fit, for a passage without anchors to be wrong
 

@@ -30,6 +30,7 @@ def entries(toy_model, tmp_path):
         "train": lambda: asr.train(nowhere, nowhere, tmp_path / "run", jobs=1),
         "train, settings": lambda: asr.train(nowhere, nowhere, tmp_path / "run", config=nowhere, jobs=1),
         "features": lambda: asr.extract_features(nowhere, tmp_path / "out", jobs=1),
+        "segment": lambda: asr.segment(nowhere, tmp_path / "out"),
         "score": lambda: asr.score(nowhere, nowhere),
     }
 

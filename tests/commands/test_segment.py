@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.alignment.ctm import CtmRow, write_ctm
-from asr.commands.segment import cuts_between, quiet_cuts, segment
+from asr.commands.segment import cuts_between, frame_loudness, quiet_cuts, segment
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
 from asr.util.errors import ConfigError, CorpusError
@@ -41,7 +41,7 @@ def test_cuts_lie_in_pauses_and_parts_cover_the_recording(data, tmp_path):
     for one, after in pairwise(parts):
         assert one.end == after.start
         assert one.end % 1.5 > 1.0
-        assert 1.0 <= one.end - one.start <= 4.01
+        assert 1.0 <= one.end - one.start <= 4.0 + 1e-6
 
 
 def test_parts_of_an_alignment_have_their_words(data, tmp_path, asr):
@@ -67,13 +67,13 @@ def test_no_word_is_cut(gaps, shortest, longest):
     for pause, duration in gaps:
         words.append(CtmRow("a", time + pause, duration, "W"))
         time += pause + duration
-    cuts = list(cuts_between(words, time + 1.0, shortest, longest))
+    cuts = list(cuts_between(words, 0.0, time + 1.0, shortest, longest))
     assert all(not one.start + 1e-6 < cut < one.start + one.duration - 1e-6 for cut in cuts for one in words)
     assert not cuts or all(after - one >= shortest - 1e-9 for one, after in pairwise([0.0, *cuts, time + 1.0]))
 
 
 def test_quiet_cuts_of_short_samples_are_none():
-    assert quiet_cuts(np.zeros(3, np.float32), RATE, 1.0, 2.0) == []
+    assert quiet_cuts(frame_loudness(np.zeros(3, np.float32), RATE), 0.01, 1.0, 2.0) == []
 
 
 def test_bad_values_are_refused(data, tmp_path):
@@ -81,3 +81,40 @@ def test_bad_values_are_refused(data, tmp_path):
         segment(data, tmp_path / "out", min_seconds=5.0, max_seconds=4.0)
     with pytest.raises(CorpusError, match=r"words\.ctm"):
         segment(data, tmp_path / "out", alignment=tmp_path)
+    with pytest.raises(CorpusError, match="another folder"):
+        segment(data, data)
+
+
+def test_parts_leave_out_wrong_and_untranscribed_passages(data, tmp_path):
+    (tmp_path / "aligned").mkdir()
+    rows = [CtmRow("a", 1.5 * number, 1.0, f"W{number}") for number in range(8) if number not in (2, 3)]
+    write_ctm(tmp_path / "aligned" / "words.ctm", rows)
+    passages = ["utterance\tstart\tend\tstatus\twords\ttranscript", "a\t0.0\t2.75\taligned\t2\tW0 W1"]
+    passages += ["a\t2.75\t5.75\twrong\t2\tX Y", "a\t5.75\t12.0\taligned\t4\t"]
+    (tmp_path / "aligned" / "passages.tsv").write_text("\n".join(passages) + "\n")
+    segment(data, tmp_path / "out", alignment=tmp_path / "aligned", min_seconds=1.0, max_seconds=4.0)
+    parts = read_data_directory(tmp_path / "out").utterances
+    assert [word for one in parts for word in one.words or ()] == ["W0", "W1", "W4", "W5", "W6", "W7"]
+    assert all(one.end <= 2.75 or one.start >= 5.75 for one in parts)
+    (tmp_path / "aligned" / "passages.tsv").write_text("\n".join([passages[0], "a\tx\t1\twrong"]) + "\n")
+    with pytest.raises(CorpusError, match=r"passages\.tsv:2"):
+        segment(data, tmp_path / "out", alignment=tmp_path / "aligned")
+
+
+def test_recordings_longer_than_an_utterance_are_cut(data, tmp_path, monkeypatch):
+    segment(data, tmp_path / "whole", min_seconds=1.0, max_seconds=4.0)
+    monkeypatch.setattr("asr.corpus.audio.MAX_SAMPLES", 2 * RATE)
+    monkeypatch.setattr("asr.commands.segment._BLOCK", 130)
+    segment(data, tmp_path / "out", min_seconds=1.0, max_seconds=4.0)
+    assert (tmp_path / "out" / "segments").read_text() == (tmp_path / "whole" / "segments").read_text()
+
+
+def test_digital_silence_is_left_out(tmp_path):
+    sound = np.random.default_rng(0).normal(0.0, 0.1, 12 * RATE)
+    sound[4 * RATE :] = 0.0
+    soundfile.write(tmp_path / "a.wav", sound, RATE)
+    soundfile.write(tmp_path / "b.wav", 0.0 * sound, RATE)
+    write_data_directory(tmp_path / "data", [Utterance(name, name, None, tmp_path / f"{name}.wav") for name in "ab"])
+    outcome = segment(tmp_path / "data", tmp_path / "out", min_seconds=1.0, max_seconds=3.0)
+    assert [(one.utterance, one.code) for one in outcome.failures] == [("b", "silent")]
+    assert read_data_directory(tmp_path / "out").utterances[-1].end <= 7.1
