@@ -30,6 +30,7 @@ from discriminants.util.blas_threads import one_blas_thread
 
 ROUNDS = 3  # of recognition
 FASTEST = 0.08  # seconds of the shortest possible word, on average over a gap
+ISLAND, NEAR_WORDS, NEAR_SECONDS = 5, 3, 2.0  # words of a group of anchors; words and seconds between its anchors
 PIECES = (4.0, 12.0, 0.3)  # seconds: minimum and maximum of a piece, and the pauses at its ends
 NORMALIZED = (20.0, 40.0)
 """Seconds that are normalized together, because speakers and rooms may change within a long recording."""
@@ -68,7 +69,7 @@ class Anchoring:
                 again = self.recognized(words[gap.first : gap.last], unknown, gap.start, gap.end)
                 found += _anchored(words[gap.first : gap.last], again, gap.first)
             found = plausible(sorted(found), self.shift)
-        return found, heard
+        return supported(found, self.shift), heard
 
     def recognized(self, words: Sequence[str], unknown: Collection[str], start: int, end: int) -> list[Segment]:
         """Return the words recognized between two frames with an n-gram of `words`."""
@@ -108,6 +109,21 @@ def plausible(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
         else:
             kept.append(run)
     return [anchor for run in kept for anchor in run]
+
+
+def supported(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
+    """Return the anchors without groups of fewer than `ISLAND` words, which a wrong passage can have by chance.
+
+    Anchors belong to one group if at most `NEAR_WORDS` words and `NEAR_SECONDS` lie between them.
+    """
+    groups: list[list[Anchor]] = []
+    for anchor in anchors:
+        last = groups[-1][-1] if groups else None
+        if last and anchor.word - last.word <= NEAR_WORDS + 1 and (anchor.start - last.end) * shift <= NEAR_SECONDS:
+            groups[-1].append(anchor)
+        else:
+            groups.append([anchor])
+    return [anchor for group in groups if len(group) >= ISLAND for anchor in group]
 
 
 def _independent(model: SpeechModel) -> SpeechModel:
