@@ -1,7 +1,7 @@
 """Files of labels in the formats that other programs read, one for each recording."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -35,18 +35,21 @@ def label_formats(names: str | Sequence[str], *, mlf: bool = False) -> tuple[str
 
 
 def write_label_files(
-    out: Path, formats: Sequence[str], aligned: Iterable[AlignedUtterance], sources: Mapping[str, Path]
+    out: Path,
+    formats: Sequence[str],
+    aligned: Iterable[AlignedUtterance],
+    sources: Callable[[], Mapping[str, Path]] = dict,
 ) -> None:
     """Write `out/FORMAT/RECORDING.ENDING` for each format (but "mlf") and recording, with the times of the recording.
 
     A file has the name of its audio file. If the audio files are in several folders, the files are in folders of the
-    same names, so that `asr prepare` finds the audio. Files of an earlier run are removed. `sources` has the annotation
-    files of the utterances, whose tiers are kept in files of the same format.
+    same names, so that `asr prepare` finds the audio. Files of an earlier run are removed. `sources` returns the
+    annotation files of the utterances, whose tiers are kept in files of the same format.
     """
     formats = [name for name in formats if name in LABEL_FORMATS]
     if not formats:
         return
-    recordings = list(labelled_recordings(aligned, sources))
+    recordings = list(labelled_recordings(aligned, sources()))
     for name in formats:
         ending, writer = LABEL_FORMATS[name]
         module, _, function = writer.rpartition(".")

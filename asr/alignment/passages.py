@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asr.alignment.ctm import read_number
+from asr.features.pieces import longest_pauses
 from asr.util.errors import CorpusError
 from asr.util.text_lines import read_text_lines
 from discriminants.util.paths import exists
@@ -59,7 +60,9 @@ def passages(anchors: Sequence[Anchor], n_words: int, n_frames: int, shift: floa
         if len(stretch) == 2 and _is_gap(left, right, shift):
             found.append(Passage(left.word, right.word, left.frame, right.frame, False))
             continue
-        for one, other in pairwise([left, *_chosen(left, borders, right, shift), right]):
+        pauses = [(one.frame, one.pause) for one in borders]
+        chosen = longest_pauses(pauses, left.frame, right.frame, SHORTEST / shift, LONGEST / shift)
+        for one, other in pairwise([left, *(borders[number] for number in chosen), right]):
             found.append(Passage(one.word, other.word, one.frame, other.frame, True))
     return [one for one in found if one.end > one.start or one.last > one.first]
 
@@ -112,16 +115,3 @@ def _stretches(anchors: Sequence[Anchor], n_words: int, n_frames: int, shift: fl
         before = anchor
     if stretch[0].word < n_words or stretch[0].frame < n_frames:
         yield [*stretch, _Border(n_words, n_frames, 0)]
-
-
-def _chosen(left: _Border, borders: Sequence[_Border], right: _Border, shift: float) -> Iterator[_Border]:
-    """Choose borders at the longest pauses, so that passages have the preferred duration if possible."""
-    shortest, longest = SHORTEST / shift, LONGEST / shift
-    begin = left
-    while right.frame - begin.frame > longest:
-        usable = [one for one in borders if begin.frame + shortest <= one.frame <= right.frame - shortest]
-        near = [one for one in usable if one.frame <= begin.frame + longest]
-        if not usable:
-            return
-        begin = max(near, key=lambda one: (one.pause, -one.frame)) if near else usable[0]
-        yield begin

@@ -27,14 +27,18 @@ class AlignedUtterance(NamedTuple):
     word_trusts: Sequence[float] = ()
     phone_trusts: Sequence[float] = ()
 
-    def intervals(self, segments: Iterable[Segment]) -> list[Interval]:
+    @property
+    def start(self) -> float:
+        """Beginning of the utterance in seconds of the recording."""
+        return self.utterance.start or 0.0
+
+    def intervals(self, segments: Sequence[Segment]) -> list[Interval]:
         """Return segments with start and end in seconds of the recording."""
-        start, border = self.utterance.start or 0.0, self.times.border
-        return [(start + border(one.start), start + border(one.end), one.label) for one in segments]
+        return [label[:3] for label in labels_of(self, segments, start=self.start)]
 
 
 class Label(NamedTuple):
-    """A word or phone, with start and end in seconds of the recording, and its trust or confidence if known."""
+    """A word or phone, with start and end in seconds, and its trust or confidence (0 to 1) if known."""
 
     start: float
     end: float
@@ -89,8 +93,8 @@ def labelled_recordings(
         of_recording[one.utterance.audio or one.utterance.id].append(one)
     names = recording_names([path for path in of_recording if isinstance(path, Path)])
     for recording, ones in of_recording.items():
-        ones.sort(key=lambda one: (one.utterance.start or 0.0, one.utterance.id))
-        last = max((one.utterance.start or 0.0) + one.times.border(one.times.n_frames) for one in ones)
+        ones.sort(key=lambda one: (one.start, one.utterance.id))
+        last = max(one.start + one.times.border(one.times.n_frames) for one in ones)
         audio = recording if isinstance(recording, Path) else None
         if audio is not None:
             last = max(last, round(audio_seconds(audio), 4))
@@ -118,17 +122,21 @@ def _tiers(ones: Sequence[AlignedUtterance]) -> Iterator[LabelTier]:
     """Yield the tiers of a recording, whose utterances are in order of time."""
     for speaker in dict.fromkeys(one.utterance.speaker for one in ones):
         own = [one for one in ones if one.utterance.speaker == speaker]
-        words = (label for one in own for label in _labels(one, one.words, one.word_trusts))
+        words = (label for one in own for label in labels_of(one, one.words, one.word_trusts, one.start))
         yield LabelTier("words", speaker, _without_overlap(words))
         if any(one.phones for one in own):
-            phones = (label for one in own for label in _labels(one, one.phones, one.phone_trusts))
+            phones = (label for one in own for label in labels_of(one, one.phones, one.phone_trusts, one.start))
             yield LabelTier("phones", speaker, _without_overlap(phones))
 
 
-def _labels(one: AlignedUtterance, segments: Sequence[Segment], trusts: Sequence[float]) -> Iterator[Label]:
+def labels_of(
+    one: AlignedUtterance, segments: Sequence[Segment], trusts: Sequence[float] = (), start: float = 0.0
+) -> Iterator[Label]:
+    """Yield words or phones of an utterance that begins at `start` seconds; without `trusts` they are None."""
+    border = one.times.border
     values: Sequence[float | None] = trusts or [None] * len(segments)
-    for interval, trust in zip(one.intervals(segments), values, strict=True):
-        yield Label(*interval, trust)
+    for segment, trust in zip(segments, values, strict=True):
+        yield Label(start + border(segment.start), start + border(segment.end), segment.label, trust)
 
 
 def _without_overlap(labels: Iterable[Label]) -> list[Label]:

@@ -47,7 +47,7 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
 
 
 def read_scores(path: Path) -> tuple[dict[str, float], dict[str, float]]:
-    """Read the file of `write_scores`: the scores, and the trust where it is known, by utterance.
+    """Read the file of `write_scores`: the scores and the known trusts, by utterance.
 
     Further columns are ignored. Raises CorpusError with file and line for a missing column or an invalid number.
     """

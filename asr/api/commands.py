@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 from asr.acoustic.model_file import describe_model, load_model
 from asr.alignment.boundary_comparison import read_hand_labels
+from asr.alignment.label_files import label_formats
 from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
 from asr.api.described_model import RecognizerOptions
@@ -249,6 +250,7 @@ def align(
     >>> asr.align("model.safetensors", "data/test", "aligned", jobs=1).failures
     []
     """
+    formats = label_formats(formats)
     if model is None:
         return _align_with_own_model(Path(data), Path(output), lexicon, formats, compare, root, jobs, cluster)
     with open_workers(jobs, cluster) as workers:

@@ -3,7 +3,7 @@
 import logging
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 
@@ -18,18 +18,21 @@ from asr.alignment.boundary_comparison import compare as compare_boundaries
 from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
-from asr.alignment.interval_trust import IntervalTrust, interval_trust
+from asr.alignment.interval_trust import interval_trust
 from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.passages import PASSAGES
 from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, read_scores, write_scores, write_suspects
 from asr.alignment.suspects import MIN_UTTERANCES, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_graph import transcript_graph
-from asr.alignment.transcript_scores import TranscriptScore, free_path, phone_loop, score_utterance
+from asr.alignment.transcript_scores import free_path, phone_loop, score_utterance
+from asr.alignment.utterance_alignment import UtteranceAlignment
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
-from asr.commands.long_utterances import PASSAGES, divide_long_utterances
+from asr.commands.long_utterances import divide_long_utterances
 from asr.commands.prepare import source_files
-from asr.commands.report import report_alignment
+from asr.commands.report import REPORT, write_run_report
+from asr.commands.run_results import read_run
 from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
@@ -138,7 +141,7 @@ def align(
     long.write(out / PASSAGES, seconds)
     of = {utterance.id: utterance for utterance in corpus.utterances}
     rows = [_row(of[name], one, seconds[name], trust.get(name)) for name, one in aligned.items()]
-    write_label_files(out, formats, rows, source_files(data))
+    write_label_files(out, formats, rows, lambda: source_files(data))
     if hand_labels is not None:
         comparison = compare_boundaries(hand_labels, rows)
         comparison.write(out / COMPARISON)
@@ -149,7 +152,7 @@ def align(
     _log_times(known, long.undivided(table), rows, topology, shift)
     if found is not None:
         _write_check(out, found, words)
-    report_alignment(out, given, rows)
+    write_run_report(out / REPORT, [read_run(out)], given)
     return Outcome(len(aligned), problems)
 
 
@@ -161,7 +164,7 @@ def _aligned(
     workers: Workers,
     *,
     check: bool,
-) -> tuple[dict[str, "_Times"], list[Issue]]:
+) -> tuple[dict[str, UtteranceAlignment], list[Issue]]:
     """Align all utterances of a table, with progress; also return the failures."""
     batches = table.batches()
     rivals = first_rivals({name: words[name] for name in table.ids}) if check else dict.fromkeys(table.ids, ())
@@ -169,7 +172,7 @@ def _aligned(
         (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
     )
     constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology), check))
-    found: dict[str, _Times] = {}
+    found: dict[str, UtteranceAlignment] = {}
     problems: list[Issue] = []
     with Progress(len(table), "aligning") as counter:
         for batch, results in zip(batches, workers.map(_align_batch, items, constants), strict=True):
@@ -182,7 +185,7 @@ def _aligned(
     return found, problems
 
 
-def _write_alignment(out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes]) -> None:
+def _write_alignment(out: Path, aligned: Mapping[str, UtteranceAlignment], seconds: Mapping[str, FrameTimes]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
     for name, times in aligned.items():
@@ -201,7 +204,7 @@ def _trusted(name: str, segments: Sequence[Segment], trusts: Sequence[float], se
     return [replace(row, confidence=trust) for row, trust in zip(rows, trusts, strict=True)]
 
 
-def _checked(aligned: Mapping[str, "_Times"], speakers: Mapping[str, str]) -> TranscriptCheck:
+def _checked(aligned: Mapping[str, UtteranceAlignment], speakers: Mapping[str, str]) -> TranscriptCheck:
     return check_transcripts({name: times.fit for name, times in aligned.items() if times.fit is not None}, speakers)
 
 
@@ -217,7 +220,7 @@ def _known_trust(path: Path) -> Mapping[str, float]:
     return read_scores(path)[1] if is_file(path) else {}
 
 
-def _row(utterance: Utterance, times: "_Times", seconds: FrameTimes, trust: float | None) -> AlignedUtterance:
+def _row(utterance: Utterance, times: UtteranceAlignment, seconds: FrameTimes, trust: float | None) -> AlignedUtterance:
     """Return an aligned utterance, whose trust is `trust`, or without one that of the alignment alone."""
     whole = times.trust.transcript if trust is None else trust
     return AlignedUtterance(utterance, times.words, times.phones, seconds, whole, times.trust.words, times.trust.phones)
@@ -257,25 +260,8 @@ def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
                 np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-@dataclass(frozen=True)
-class _Times:
-    """Words and phones of an aligned utterance (times in frames), its states and scores.
-
-    `word_fits`: mean distance of each word's states from the best state of each frame, natural log per frame.
-    `n_silent`: number of frames aligned with silence that also fit it better than any phone.
-    """
-
-    words: list[Segment]
-    phones: list[Segment]
-    states: np.ndarray
-    fit: TranscriptScore | None
-    trust: IntervalTrust
-    word_fits: list[float]
-    n_silent: int
-
-
 def _log_times(
-    aligned: Mapping[str, _Times],
+    aligned: Mapping[str, UtteranceAlignment],
     table: FrameTable,
     rows: Sequence[AlignedUtterance],
     topology: Topology,
@@ -295,7 +281,7 @@ def _log_times(
         log.warning("%s", printable(complaint))
 
 
-def _worst_word(aligned: Mapping[str, _Times], rows: Sequence[AlignedUtterance]) -> str:
+def _worst_word(aligned: Mapping[str, UtteranceAlignment], rows: Sequence[AlignedUtterance]) -> str:
     """Describe the worst-fitting word and its place, as the end of a sentence; empty without words."""
     words = [
         (fit, row, word)
@@ -314,7 +300,7 @@ def _worst_word(aligned: Mapping[str, _Times], rows: Sequence[AlignedUtterance])
 
 def _align_batch(
     item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph, bool]
-) -> list[_Times | Issue]:
+) -> list[UtteranceAlignment | Issue]:
     """Return times or a fault for each utterance, given its transcript followed by rival transcripts."""
     batch, transcripts = item
     return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
@@ -327,7 +313,7 @@ def _align(
     lexicon: Lexicon,
     loop: StateGraph,
     check: bool,
-) -> _Times | Issue:
+) -> UtteranceAlignment | Issue:
     if not np.isfinite(frames).all():
         return Issue("not-finite", NOT_FINITE)
     topology = hmm.topology
@@ -348,7 +334,7 @@ def _align(
     below = scores[np.arange(len(scores)), states] - scores.max(axis=1)
     n_silence = len(topology.silence_states)
     like_silence = scores[:, :n_silence].max(axis=1) >= scores[:, n_silence:].max(axis=1)
-    return _Times(
+    return UtteranceAlignment(
         words,
         phone_segments(found.path, graphs[0], topology),
         known_states(states, hmm),
@@ -359,7 +345,7 @@ def _align(
     )
 
 
-def _known(times: _Times, unknown: Collection[str]) -> _Times:
+def _known(times: UtteranceAlignment, unknown: Collection[str]) -> UtteranceAlignment:
     """Return the words of an utterance and the phones in them, without unknown words."""
     if not unknown:
         return times

@@ -119,8 +119,8 @@ def decode(
     _log_empty_results(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf="mlf" in formats)
-    spoken = [_labelled(one, recognition.words[one.id], times[one.id]) for one in corpus.utterances if one.id in rows]
-    write_label_files(out, formats, spoken, {} if data is None else source_files(data))
+    spoken = (_labelled(one, recognition.words[one.id], times[one.id]) for one in corpus.utterances if one.id in rows)
+    write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(data))
     if ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
     write_lattices(lattices, lattice_parts(searched, pieces), times, out, model.search)

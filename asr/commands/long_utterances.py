@@ -4,15 +4,15 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.interval_trust import IntervalTrust
-from asr.alignment.passages import PASSAGES as PASSAGES
 from asr.alignment.passages import Passage, passages
+from asr.alignment.utterance_alignment import UtteranceAlignment
 from asr.decode.path_segments import Segment
 from asr.features.frame_table import FrameTable
 from asr.features.pieces import Pieces, divided_at
@@ -30,19 +30,19 @@ log = logging.getLogger(__name__)
 
 MAX_ALIGNED_SECONDS = 300.0
 """Duration in seconds above which an utterance is aligned as passages between anchors."""
-HEARD = 3  # recognized words in audio without a transcript, above which it is speech
+MIN_RECOGNIZED = 3  # recognized words in audio without a transcript, above which it is speech
 UNUSUAL = 4.0  # robust standard deviations below the median fit, for a passage without anchors to be wrong
 
 Status = Literal["aligned", "wrong", "untranscribed", "pause"]
 
 
 @dataclass(frozen=True)
-class Found:
+class PassageWords:
     """A passage of an utterance, its words, and the number of recognized words in it."""
 
     passage: Passage
     words: tuple[str, ...]
-    n_heard: int
+    n_recognized: int
 
 
 @dataclass
@@ -51,7 +51,7 @@ class LongUtterances:
 
     pieces: Pieces
     words: dict[str, tuple[str, ...]]  # transcripts of passages and of short utterances
-    found: dict[str, Found]  # by passage
+    found: dict[str, PassageWords]  # by passage
     phone: str  # label of passages without an alignment
     status: dict[str, Status] = field(default_factory=dict)  # by passage, from `joined`
 
@@ -60,10 +60,11 @@ class LongUtterances:
         """Static features of passages and short utterances."""
         return self.pieces.table
 
-    def joined(self, aligned: Mapping[str, Any], faults: Sequence[Issue]) -> tuple[dict[str, Any], list[Issue]]:
-        """Return the alignments and faults of whole utterances.
+    def joined(
+        self, aligned: Mapping[str, UtteranceAlignment], faults: Sequence[Issue]
+    ) -> tuple[dict[str, UtteranceAlignment], list[Issue]]:
+        """Return the alignments and faults of whole utterances from those of passages and short utterances.
 
-        `aligned` has objects with the fields of an alignment: words, phones, states, trust, word_fits and n_silent.
         The trust of an utterance is the mean over its aligned passages. An utterance fails if none is aligned.
         """
         if not self.pieces.parts:
@@ -92,8 +93,8 @@ class LongUtterances:
         whole = self.pieces.whole
         return FrameTable(whole.ids, whole.speakers, table.frames, whole.offsets)
 
-    def scored(self, fits: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fits of short utterances and aligned passages."""
+    def scored(self, fits: Mapping[str, UtteranceAlignment]) -> dict[str, UtteranceAlignment]:
+        """Return the alignments of short utterances and aligned passages."""
         return {name: fit for name, fit in fits.items() if name not in self.found or self.status[name] == "aligned"}
 
     def write(self, path: Path, times: Mapping[str, FrameTimes]) -> None:
@@ -122,8 +123,8 @@ class LongUtterances:
         )
         log.log(logging.WARNING if bad else logging.INFO, "%s", printable(line))
 
-    def _statuses(self, names: Sequence[str], aligned: Mapping[str, Any]) -> dict[str, Status]:
-        fits = {name: _fit(aligned[name]) for name in names if name in aligned and self.found[name].words}
+    def _statuses(self, names: Sequence[str], aligned: Mapping[str, UtteranceAlignment]) -> dict[str, Status]:
+        fits = {name: aligned[name].mean_word_fit for name in names if name in aligned and self.found[name].words}
         usual = [fits[name] for name in fits if self.found[name].passage.anchored]
         middle = float(np.median(usual)) if usual else 0.0
         spread = 1.4826 * float(np.median(np.abs(np.array(usual) - middle))) if usual else np.inf
@@ -131,14 +132,14 @@ class LongUtterances:
         def status(name: str) -> Status:
             one = self.found[name]
             if not one.words:
-                return "untranscribed" if one.n_heard > HEARD else "pause"
+                return "untranscribed" if one.n_recognized > MIN_RECOGNIZED else "pause"
             if name not in fits:
                 return "wrong"
             return "aligned" if one.passage.anchored or fits[name] >= middle - UNUSUAL * spread else "wrong"
 
         return {name: status(name) for name in names}
 
-    def _one(self, parts: Sequence[tuple[str, int]], aligned: Mapping[str, Any]) -> Any:
+    def _one(self, parts: Sequence[tuple[str, int]], aligned: Mapping[str, UtteranceAlignment]) -> UtteranceAlignment:
         words: list[Segment] = []
         phones: list[Segment] = []
         fits: list[float] = []
@@ -164,17 +165,8 @@ class LongUtterances:
             transcripts.append(own.trust.transcript)
             states.append(own.states)
             n_silent += own.n_silent
-        template = next(aligned[piece] for piece, _ in parts if piece in aligned)
-        return replace(
-            template,
-            words=words,
-            phones=phones,
-            states=np.concatenate(states),
-            fit=None,
-            trust=IntervalTrust(float(np.mean(transcripts)), tuple(word_trusts), tuple(phone_trusts)),
-            word_fits=fits,
-            n_silent=n_silent,
-        )
+        trust = IntervalTrust(float(np.mean(transcripts)), tuple(word_trusts), tuple(phone_trusts))
+        return UtteranceAlignment(words, phones, np.concatenate(states), None, trust, fits, n_silent)
 
 
 def divide_long_utterances(
@@ -197,21 +189,21 @@ def divide_long_utterances(
     if not names:
         return LongUtterances(Pieces(static, static, {}), dict(words), {}, phone)
     of_name: dict[str, list[Passage]] = {}
-    heard: dict[str, list[Segment]] = {}
+    recognized: dict[str, list[Segment]] = {}
     with counted(len(names), "long utterances: anchors") as finished:
         for number, name in enumerate(names, 1):
             anchoring = Anchoring(model, static, name, lexicon, workers)
-            anchors, heard[name] = anchoring.anchors(words[name], unknown)
+            anchors, recognized[name] = anchoring.anchors(words[name], unknown)
             of_name[name] = _in_time(passages(anchors, len(words[name]), len(anchoring.frames), shift))
             finished(number)
     pieces = divided_at(static, lambda name: [one.start for one in of_name.get(name, ())[1:]], shift)
     pieces = replace(pieces, table=_normalized_apart(pieces, round(NORMALIZED[0] / shift)))
     transcripts = {name: words[name] for name in static.ids if name not in pieces.parts}
-    found: dict[str, Found] = {}
+    found: dict[str, PassageWords] = {}
     for name, parts in pieces.parts.items():
         for (piece, _), one in zip(parts, of_name[name], strict=True):
-            n_heard = sum(one.start <= word.start < one.end for word in heard[name])
-            found[piece] = Found(one, words[name][one.first : one.last], n_heard)
+            n_recognized = sum(one.start <= word.start < one.end for word in recognized[name])
+            found[piece] = PassageWords(one, words[name][one.first : one.last], n_recognized)
             transcripts[piece] = found[piece].words
     return LongUtterances(pieces, transcripts, found, phone)
 
@@ -241,9 +233,3 @@ def _in_time(found: Sequence[Passage]) -> list[Passage]:
     if first is not None and kept:
         kept[-1] = replace(kept[-1], last=found[-1].last, anchored=False)
     return kept
-
-
-def _fit(times: Any) -> float:
-    """Return the mean distance of a passage's words from the best states, natural log per frame; at most 0."""
-    frames = [word.end - word.start for word in times.words]
-    return float(np.average(times.word_fits, weights=frames)) if sum(frames) else 0.0

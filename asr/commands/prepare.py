@@ -25,7 +25,7 @@ from asr.util.text_normalization import TextError, TextNormalizer
 from discriminants.util.paths import exists, is_dir, is_file
 
 TABLE = "prepared.tsv"
-"""Every file, row or segment of the source: where it stands, and its utterance or the reason why it is left out."""
+"""Every file, row or segment of the source: its place, and its utterance or the reason why it is left out."""
 FORMATS: Mapping[str, str] = {
     "folder": "folder.read_folder",
     "table": "table.read_table",

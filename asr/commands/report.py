@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.suspects import SUSPICIOUS
-from asr.commands.run_results import RunResults, read_run, with_trusts
+from asr.commands.run_results import RunResults, read_run
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.report.clip import MAX_CLIPS, Tier, make_clips, sound_notes
 from asr.report.page import COMPARED, Excerpt, PlainTable, Section, write_report
@@ -54,11 +53,6 @@ def report_runs(
     return write_run_report(path, runs, corpus)
 
 
-def report_alignment(out: Path, corpus: DataDirectory, aligned: Iterable[AlignedUtterance]) -> None:
-    """Write `out/report.html` on the files of `asr align` in `out`, with the trusts of `aligned`."""
-    write_run_report(out / REPORT, [with_trusts(read_run(out), aligned)], corpus)
-
-
 def write_run_report(path: Path, runs: Sequence[RunResults], corpus: DataDirectory | None) -> list[Issue]:
     """Write a page on one or two runs over the same utterances; return the issues of its clips."""
     utterances = {} if corpus is None else {utterance.id: utterance for utterance in corpus.utterances}
@@ -71,12 +65,12 @@ def write_run_report(path: Path, runs: Sequence[RunResults], corpus: DataDirecto
     runs = [replace(run, errors=_by_id(scored[run.name])) if run.name in scored else run for run in runs]
     ordered = _worst_first(names, runs)
     first = ordered[:MAX_CLIPS]
-    heard = {name: one for name, one in utterances.items() if one.audio is not None}
-    clips, issues = make_clips(first, heard, {name: _tiers(name, runs) for name in first})
+    with_audio = {name: one for name, one in utterances.items() if one.audio is not None}
+    clips, issues = make_clips(first, with_audio, {name: _tiers(name, runs) for name in first})
     shown = [name for name in first if name in clips or any(name in run.errors for run in runs)]
     if corpus is not None:
         issues += [issue for issue in corpus.problems if issue.utterance in first]
-    players = sound_notes(clips, issues, has_audio=bool(heard or issues))
+    players = sound_notes(clips, issues, has_audio=bool(with_audio or issues))
     speakers = {name: report.speakers() for name, report in scored.items()}
     write_report(
         path,

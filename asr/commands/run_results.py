@@ -1,14 +1,13 @@
 """Results of a run of `asr align` or `asr decode`, read from its output folder."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from asr.alignment.ctm import read_ctm
-from asr.alignment.recording_labels import AlignedUtterance
+from asr.alignment.recording_labels import Label
 from asr.alignment.score_files import SCORES, SUSPECTS, read_reasons, read_scores
 from asr.recognition.hypotheses import HYPOTHESES, TIMES
-from asr.report.clip import Label, labels_of
 from asr.scoring.files import read_transcripts
 from asr.scoring.wer import UtteranceScore
 from asr.util.errors import CorpusError
@@ -62,15 +61,6 @@ def read_run(folder: Path) -> RunResults:
     raise CorpusError(
         f"{folder}: has neither {WORDS} nor {TIMES}. Expected the output folder of asr align or asr decode."
     )
-
-
-def with_trusts(run: RunResults, aligned: Iterable[AlignedUtterance]) -> RunResults:
-    """Return a run with the words and phones of aligned utterances, and their trust."""
-    words, phones = {**run.words}, {**run.phones}
-    for one in aligned:
-        words[one.utterance.id] = labels_of(one, one.words, one.word_trusts)
-        phones[one.utterance.id] = labels_of(one, one.phones, one.phone_trusts)
-    return replace(run, words=words, phones=phones)
 
 
 def _read_labels(path: Path) -> dict[str, list[Label]]:

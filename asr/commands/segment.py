@@ -12,7 +12,7 @@ from asr.alignment.passages import PASSAGES, read_unmatched
 from asr.corpus.audio import LOWEST_RATE, MAX_OVERSHOOT, read_header, read_native
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
-from asr.features.pieces import pause_cuts
+from asr.features.pieces import longest_pauses, pause_cuts, piece_name
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
 from asr.util.errors import ConfigError, CorpusError, Issue, attempt
@@ -179,20 +179,16 @@ def quiet_cuts(loudness: np.ndarray, step: float, shortest: float, longest: floa
 def cuts_between(words: Sequence[CtmRow], begin: float, end: float, shortest: float, longest: float) -> Iterator[float]:
     """Yield times between words, at the longest pauses, that divide the audio from `begin` to `end` in seconds."""
     pauses = [
-        (after.start - one.start - one.duration, (one.start + one.duration + after.start) / 2)
+        ((one.start + one.duration + after.start) / 2, after.start - one.start - one.duration)
         for one, after in pairwise(words)
         if after.start >= one.start + one.duration - 1e-6
     ]
-    while end - begin > longest:
-        usable = [pause for pause in pauses if begin + shortest <= pause[1] <= end - shortest]
-        if not usable:
-            return
-        near = [pause for pause in usable if pause[1] <= begin + longest]
-        begin = max(near, key=lambda pause: (pause[0], -pause[1]))[1] if near else usable[0][1]
-        yield begin
+    for number in longest_pauses(pauses, begin, end, shortest, longest):
+        yield pauses[number][0]
 
 
 def _part(utterance: Utterance, start: float, end: float, words: tuple[str, ...] | None) -> Utterance:
-    name = f"{utterance.id}-{round(100 * start):07d}-{round(100 * end):07d}"
     begin = utterance.start or 0.0
-    return Utterance(name, utterance.speaker, words, utterance.audio, begin + start, begin + end)
+    return Utterance(
+        piece_name(utterance.id, start, end), utterance.speaker, words, utterance.audio, begin + start, begin + end
+    )

@@ -1,6 +1,6 @@
 """Division of long utterances at pauses into short pieces, which are searched separately."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -101,13 +101,36 @@ def pause_cuts(loudness: np.ndarray, shortest: int, longest: int, pause: int) ->
     return cuts
 
 
+def longest_pauses(
+    pauses: Sequence[tuple[float, float]], begin: float, end: float, shortest: float, longest: float
+) -> Iterator[int]:
+    """Yield the pauses that divide the time from `begin` to `end`, the longest ones at preferred distances.
+
+    `pauses` are places and durations in order of time, in any unit; the results are their numbers. A part is longer
+    than `longest` only without a pause in it that leaves `shortest` on both sides.
+    """
+    while end - begin > longest:
+        usable = [number for number, (place, _) in enumerate(pauses) if begin + shortest <= place <= end - shortest]
+        if not usable:
+            return
+        near = [number for number in usable if pauses[number][0] <= begin + longest]
+        chosen = max(near, key=lambda number: (pauses[number][1], -number)) if near else usable[0]
+        begin = pauses[chosen][0]
+        yield chosen
+
+
+def piece_name(utterance: str, start: float, end: float) -> str:
+    """Return the name of a part of an utterance, with start and end in hundredths of a second, as Kaldi names them."""
+    return f"{utterance}-{round(100 * start):07d}-{round(100 * end):07d}"
+
+
 def _in_frames(shift: float, *seconds: float) -> list[int]:
     return [max(1, round(one / shift)) for one in seconds]
 
 
 def _piece(name: str, first: int, last: int, shift: float, taken: set[str]) -> str:
-    """Return an unused name with start and end in hundredths of a second, as Kaldi names segments."""
-    found = f"{name}-{round(100 * first * shift):07d}-{round(100 * last * shift):07d}"
+    """Return an unused name of the piece between two frames."""
+    found = piece_name(name, first * shift, last * shift)
     while found in taken:
         found += "_"
     taken.add(found)

@@ -30,7 +30,7 @@ from discriminants.util.blas_threads import one_blas_thread
 
 ROUNDS = 3  # of recognition
 FASTEST = 0.08  # seconds of the shortest possible word, on average over a gap
-ISLAND, NEAR_WORDS, NEAR_SECONDS = 5, 3, 2.0  # words of a group of anchors; words and seconds between its anchors
+MIN_GROUP, NEAR_WORDS, NEAR_SECONDS = 5, 3, 2.0  # words of a group of anchors; words and seconds between its anchors
 PIECES = (4.0, 12.0, 0.3)  # seconds: minimum and maximum of a piece, and the pauses at its ends
 NORMALIZED = (20.0, 40.0)
 """Seconds that are normalized together, because speakers and rooms may change within a long recording."""
@@ -59,8 +59,8 @@ class Anchoring:
     def anchors(self, words: Sequence[str], unknown: Collection[str]) -> tuple[list[Anchor], list[Segment]]:
         """Return the anchors of a transcript, and all recognized words; `unknown` words are not recognized."""
         n_frames = len(self.frames)
-        heard = self.recognized(words, unknown, 0, n_frames)
-        found = plausible(_anchored(words, heard, 0), self.shift)
+        found_words = self.recognized(words, unknown, 0, n_frames)
+        found = plausible(_anchored(words, found_words, 0), self.shift)
         self.search = self.search.model_copy(update={"beam": WIDER * self.search.beam})
         for _ in range(ROUNDS - 1):
             for gap in gaps(found, len(words), n_frames, self.shift):
@@ -69,7 +69,7 @@ class Anchoring:
                 again = self.recognized(words[gap.first : gap.last], unknown, gap.start, gap.end)
                 found += _anchored(words[gap.first : gap.last], again, gap.first)
             found = plausible(sorted(found), self.shift)
-        return supported(found, self.shift), heard
+        return supported(found, self.shift), found_words
 
     def recognized(self, words: Sequence[str], unknown: Collection[str], start: int, end: int) -> list[Segment]:
         """Return the words recognized between two frames with an n-gram of `words`."""
@@ -112,7 +112,7 @@ def plausible(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
 
 
 def supported(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
-    """Return the anchors without groups of fewer than `ISLAND` words, which a wrong passage can have by chance.
+    """Return the anchors without groups of fewer than `MIN_GROUP` words, which a wrong passage can have by chance.
 
     Anchors belong to one group if at most `NEAR_WORDS` words and `NEAR_SECONDS` lie between them.
     """
@@ -123,7 +123,7 @@ def supported(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
             groups[-1].append(anchor)
         else:
             groups.append([anchor])
-    return [anchor for group in groups if len(group) >= ISLAND for anchor in group]
+    return [anchor for group in groups if len(group) >= MIN_GROUP for anchor in group]
 
 
 def _independent(model: SpeechModel) -> SpeechModel:
@@ -137,13 +137,13 @@ def _as_wide(hmm: PhoneHmm, model: SpeechModel) -> PhoneHmm:
     return with_unknown_phone(hmm) if len(model.hmm.topology.phones) > len(hmm.topology.phones) else hmm
 
 
-def _anchored(words: Sequence[str], heard: Sequence[Segment], first: int) -> list[Anchor]:
+def _anchored(words: Sequence[str], found_words: Sequence[Segment], first: int) -> list[Anchor]:
     """Return the recognized words that are anchors of `words`, whose number in the transcript begins at `first`."""
     found: list[Anchor] = []
     before = None
-    for pair in anchors(words, [one.label for one in heard]):
+    for pair in anchors(words, [one.label for one in found_words]):
         follows = before is not None and pair.reference == before.reference + 1 and pair.hypothesis == before[1] + 1
-        one = heard[pair.hypothesis]
+        one = found_words[pair.hypothesis]
         found.append(Anchor(first + pair.reference, one.start, one.end, follows))
         before = pair
     return found

@@ -4,15 +4,13 @@ import base64
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import soundfile
 
-from asr.alignment.recording_labels import AlignedUtterance
+from asr.alignment.recording_labels import AlignedUtterance, Label, labels_of
 from asr.corpus.audio import audio_seconds, read_audio, read_header
 from asr.corpus.data_directory import Utterance
-from asr.decode.path_segments import Segment
 from asr.util.counted_text import count
 from asr.util.errors import CorpusError, Issue, attempt, printable
 from discriminants.util.paths import is_file
@@ -27,15 +25,6 @@ _COLUMNS_PER_SECOND, _MAX_COLUMNS = 200, 1200
 _RANGE_DB = 60.0  # shades below the loudest place; lower levels are white
 _SHADES = 24
 _POINTS = 600  # of the waveform
-
-
-class Label(NamedTuple):
-    """A word or phone, with start and end in seconds of the utterance, and its trust from 0 to 1 if known."""
-
-    start: float
-    end: float
-    text: str
-    trust: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +54,10 @@ class Clip:
         return len(self.sound) + len(self.spectrogram) + len(self.waveform)
 
 
-def labels_of(one: AlignedUtterance, segments: Sequence[Segment], trusts: Sequence[float] = ()) -> list[Label]:
-    """Return words or phones of an utterance with their times in seconds; `trusts` may be empty."""
-    border = one.times.border
-    values: Sequence[float | None] = trusts or [None] * len(segments)
-    return [
-        Label(border(segment.start), border(segment.end), segment.label, value)
-        for segment, value in zip(segments, values, strict=True)
-    ]
-
-
 def tiers_of(one: AlignedUtterance) -> list[Tier]:
     """Return the words and the phones of an utterance."""
     words, phones = labels_of(one, one.words, one.word_trusts), labels_of(one, one.phones, one.phone_trusts)
-    return [Tier("words", words), Tier("phones", phones, of_words=False)]
+    return [Tier("words", list(words)), Tier("phones", list(phones), of_words=False)]
 
 
 def sound_notes(clips: Mapping[str, Clip], issues: Sequence[Issue], *, has_audio: bool) -> Iterator[str]:

@@ -30,7 +30,7 @@ Sounds = Callable[[Sequence[str]], tuple[Mapping[str, Clip], Sequence[str]]]
 
 RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
-HEARD_SUSPECTS = 10  # of the clips; the others are those of the utterances with most errors
+MAX_SUSPECT_CLIPS = 10  # of the clips; the others are those of the utterances with most errors
 MAX_SUSPECTS = 200  # on the page; the file has all
 _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
@@ -246,7 +246,7 @@ def _sentence(line: str) -> str:
 
 def _doubtful(check: TranscriptCheck) -> list[Suspect]:
     """Return the suspicious and the least trusted utterances of a page."""
-    return [one for one in (*check.suspects, *check.listed) if one.kind in ("utterance", "listed")][:HEARD_SUSPECTS]
+    return [one for one in (*check.suspects, *check.listed) if one.kind in ("utterance", "listed")][:MAX_SUSPECT_CLIPS]
 
 
 def _section(doubtful: Sequence[Suspect], check: TranscriptCheck) -> Section:

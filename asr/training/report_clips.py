@@ -18,11 +18,13 @@ def training_clips(
 ) -> tuple[dict[str, Clip], list[str]]:
     """Return the clips of utterances, the most important first, and sentences for the page."""
     corpus = () if dataset.corpus is None else dataset.corpus.utterances
-    heard = {one.id: one for one in corpus if one.audio is not None}
-    wanted = [name for name in names if name in heard]
-    tiers = {name: _tiers(context, dataset, mixtures, heard[name]) for name in wanted if name not in mixtures.failed}
-    clips, issues = make_clips(wanted, heard, tiers)
-    return clips, list(sound_notes(clips, issues, has_audio=bool(heard)))
+    with_audio = {one.id: one for one in corpus if one.audio is not None}
+    wanted = [name for name in names if name in with_audio]
+    tiers = {
+        name: _tiers(context, dataset, mixtures, with_audio[name]) for name in wanted if name not in mixtures.failed
+    }
+    clips, issues = make_clips(wanted, with_audio, tiers)
+    return clips, list(sound_notes(clips, issues, has_audio=bool(with_audio)))
 
 
 def _tiers(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, utterance: Utterance) -> list[Tier]:

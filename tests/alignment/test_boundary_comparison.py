@@ -48,7 +48,7 @@ def test_compare_with_a_ctm_file_counts_by_limit(tmp_path):
 
 def test_compare_with_its_own_textgrids_finds_no_difference(tmp_path, audio):
     ones = [aligned("a", "A", audio), aligned("b", "B", audio, 4.0)]
-    write_label_files(tmp_path / "grids", ["textgrid"], ones, {})
+    write_label_files(tmp_path / "grids", ["textgrid"], ones)
     found = compare(read_hand_labels(tmp_path / "grids"), ones)
     assert found.n_labeled == 4
     assert np.abs(found.differences).max() < 1e-3

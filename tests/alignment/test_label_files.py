@@ -88,7 +88,7 @@ def values(path: Path) -> list[tuple[str, float, float, str]]:
 def test_labels_of_two_speakers_are_read_again(tmp_path, name):
     audio = record(tmp_path / "a b" / "täl k.wav")
     ones = [aligned("b", "B", audio, 2.0, "two"), aligned("a", "A", audio, 0.5)]
-    write_label_files(tmp_path, [name], ones, {})
+    write_label_files(tmp_path, [name], ones)
     found = values(tmp_path / name / f"täl k{LABEL_FORMATS[name][0]}")
     labels = [one for one in found if not one[0].endswith("trust")]
     assert [(tier, label) for tier, _, _, label in labels] == [
@@ -105,7 +105,7 @@ def test_labels_of_two_speakers_are_read_again(tmp_path, name):
 
 def test_labels_of_audacity_are_words_with_their_speaker(tmp_path):
     audio = record(tmp_path / "talk.wav")
-    write_label_files(tmp_path, ["audacity"], [aligned("b", "B", audio, 2.0), aligned("a", "A", audio, 0.5)], {})
+    write_label_files(tmp_path, ["audacity"], [aligned("b", "B", audio, 2.0), aligned("a", "A", audio, 0.5)])
     rows = [line.split("\t") for line in (tmp_path / "audacity" / "talk.txt").read_text("utf-8").splitlines()]
     assert [row[2] for row in rows] == ["A: één", "B: één"]
 
@@ -114,7 +114,7 @@ def test_labels_of_audacity_are_words_with_their_speaker(tmp_path):
 def test_corrected_words_come_back(tmp_path, asr, name):
     """Words without other tiers are joined to utterances; tiers of phones and trusts are not read."""
     audio = record(tmp_path / "talk.wav")
-    write_label_files(tmp_path, [name], [aligned("a", "A", audio, 0.5), aligned("b", "A", audio, 1.1)], {})
+    write_label_files(tmp_path, [name], [aligned("a", "A", audio, 0.5), aligned("b", "A", audio, 1.1)])
     (path,) = (tmp_path / name).iterdir()
     path.write_text(path.read_text("utf-8").replace("één", "uno", 1), encoding="utf-8")
     (words,) = [words for _, words in prepared(asr, name, tmp_path / name, tmp_path / "data")]
@@ -127,7 +127,7 @@ def test_elan_files_keep_their_tiers(tmp_path, asr):
     source.write_text(ELAN, encoding="utf-8")
     assert prepared(asr, "elan", tmp_path / "in", tmp_path / "data") == [("Bé", ("één",))]
     (name,) = sources = source_files(tmp_path / "data")
-    write_label_files(tmp_path / "out", ["elan", "textgrid"], [aligned(name, "Bé", audio, 0.5)], sources)
+    write_label_files(tmp_path / "out", ["elan", "textgrid"], [aligned(name, "Bé", audio, 0.5)], lambda: sources)
     before, after = ElementTree.fromstring(ELAN), ElementTree.parse(tmp_path / "out" / "elan" / "talk.eaf").getroot()
     assert before.attrib == after.attrib
     added = []
@@ -154,7 +154,7 @@ def test_textgrids_keep_their_tiers(tmp_path, asr):
     grid.save(str(tmp_path / "in" / "talk.TextGrid"), "short_textgrid", includeBlankSpaces=True)
     assert asr("prepare", "textgrid", tmp_path / "in", tmp_path / "data", "--tiers", "words")[0] == 0
     (name,) = sources = source_files(tmp_path / "data")
-    write_label_files(tmp_path / "out", ["textgrid"], [aligned(name, "A", audio, 0.5)], sources)
+    write_label_files(tmp_path / "out", ["textgrid"], [aligned(name, "A", audio, 0.5)], lambda: sources)
     found = values(tmp_path / "out" / "textgrid" / "talk.TextGrid")
     assert found[:2] == [("words", 0.6, 1.0, "één"), ("notes", 2.0, 3.0, "laughs")]
     assert {tier for tier, *_ in found[2:]} == {

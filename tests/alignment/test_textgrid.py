@@ -75,7 +75,7 @@ def test_write_textgrids_of_two_speakers_has_times_of_the_recording(tmp_path):
         aligned("a", "A", audio, 0.5, "one"),
         aligned("c", "B", audio, 3.2, "x"),
     ]
-    write_label_files(tmp_path / "out", ["textgrid"], ones, {})
+    write_label_files(tmp_path / "out", ["textgrid"], ones)
     grid = textgrid.openTextgrid(str(tmp_path / "out" / "textgrid" / "talk.TextGrid"), includeEmptyIntervals=False)
     assert grid.tierNames == ("A - words", "A - phones", "B - words", "B - phones")
     assert grid.maxTimestamp == 5.0
@@ -87,7 +87,7 @@ def test_write_textgrids_of_two_speakers_has_times_of_the_recording(tmp_path):
 def test_write_textgrids_of_one_speaker_shortens_overlapping_segments(tmp_path):
     audio = record(tmp_path / "talk.wav")
     ones = [aligned("a", "A", audio, 0.0, "one"), aligned("b", "A", audio, 0.3, "two")]
-    write_label_files(tmp_path / "out", ["textgrid"], ones, {})
+    write_label_files(tmp_path / "out", ["textgrid"], ones)
     grid = textgrid.openTextgrid(str(tmp_path / "out" / "textgrid" / "talk.TextGrid"), includeEmptyIntervals=False)
     assert grid.tierNames == ("words", "phones")
     first, second = grid.getTier("words").entries
@@ -107,7 +107,7 @@ def test_prepare_reads_the_written_textgrids(tmp_path, asr):
         aligned("b", "B", second, 1.0, "two"),
         aligned("c", "C", second, 3, "x"),
     ]
-    write_label_files(tmp_path / "out", ["textgrid"], ones, {})
+    write_label_files(tmp_path / "out", ["textgrid"], ones)
     status, _, err = asr(
         "prepare", "textgrid", tmp_path / "out" / "textgrid", tmp_path / "data", "--audio", tmp_path / "audio"
     )

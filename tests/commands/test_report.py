@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from asr.alignment.ctm import CtmRow, write_ctm
+from asr.alignment.recording_labels import Label
 from asr.commands.report import report_runs
 from asr.commands.run_results import read_run
 from asr.corpus.data_directory import read_data_directory
-from asr.report.clip import Label
 from asr.util.errors import CorpusError
 from tests.report.test_page import Page
 

@@ -10,11 +10,11 @@ import soundfile
 from PIL import Image
 
 from asr.alignment.frame_times import FrameTimes
-from asr.alignment.recording_labels import AlignedUtterance
+from asr.alignment.recording_labels import AlignedUtterance, Label
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment
 from asr.report import clip as clip_module
-from asr.report.clip import Label, Tier, make_clip, make_clips, spectrogram, tiers_of
+from asr.report.clip import Tier, make_clip, make_clips, spectrogram, tiers_of
 from asr.util.errors import CorpusError
 
 RATE = 8000

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from asr.alignment.recording_labels import Label
 from asr.corpus.data_directory import read_data_directory
-from asr.report.clip import Label, Tier, make_clips
+from asr.report.clip import Tier, make_clips
 from asr.report.page import Excerpt, PlainTable, Section, write_report
 from tests.report.browser import PROGRAM, Browser, open_browser
 

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from asr.report.clip import Clip, Label, Tier
+from asr.alignment.recording_labels import Label
+from asr.report.clip import Clip, Tier
 from asr.report.page import Excerpt, PlainTable, Section, write_report
 from asr.scoring.wer import score_utterances
 

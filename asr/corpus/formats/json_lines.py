@@ -78,7 +78,7 @@ def read_lhotse(source: Path, options: ReadOptions) -> Iterator[Found]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the place and the object of each line; a LeftOut instead of the object if it is no JSON object."""
+    """Yield the place and the object of each line; for other lines, a LeftOut instead of the object."""
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):
         place = f"{path}:{number}"
         if not line.strip():

@@ -1,4 +1,4 @@
-"""What every reader of a foreign format yields: parts of recordings with their transcripts, and what it leaves out."""
+"""Results of the readers of foreign formats: parts of recordings with their transcripts, and entries left out."""
 
 import codecs
 import os
@@ -72,7 +72,7 @@ class ReadOptions:
     audio
         Folder of the audio files, if they are not next to the transcripts.
     columns
-        Column of each field (file, text, speaker, start, end, duration) of a table, where it has another name.
+        Column of each field (file, text, speaker, start, end, duration) of a table, if it has another name.
     tiers
         Regular expression for the names of the tiers with transcripts. Default: all tiers except those of phones.
     transcripts
@@ -85,7 +85,7 @@ class ReadOptions:
     transcripts: Path | None = None
 
     def tier_pattern(self) -> re.Pattern[str] | None:
-        """Return the compiled pattern for tiers; CorpusError if it is no regular expression."""
+        """Return the compiled pattern for tiers; CorpusError if it is not a regular expression."""
         if self.tiers is None:
             return None
         try:

@@ -75,15 +75,17 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
                 yield SourceUtterance(audio, text, f"{path}:{tier.name}:{start:.3f}", speaker, start, end)
 
 
-def transcript_tiers(names: Sequence[str], pattern: re.Pattern[str] | None) -> list[str]:
+def transcript_tiers(tiers: Sequence[str], pattern: re.Pattern[str] | None) -> list[str]:
     """Return the tiers that match the pattern; without one, the tiers with transcripts.
 
     Words that `asr align` or `asr decode` wrote, which have a tier of trusts, are transcripts only if no other tier is.
+    Tiers of trusts never are.
     """
+    names = [name for name in tiers if not (name.endswith(TRUST) and name.removesuffix(TRUST) in tiers)]
     if pattern is not None:
         return [name for name in names if pattern.search(name)]
-    kept = [name for name in names if not PHONES.search(name) and not name.endswith(TRUST)]
-    given = [name for name in kept if f"{name}{TRUST}" not in names]
+    kept = [name for name in names if not PHONES.search(name)]
+    given = [name for name in kept if f"{name}{TRUST}" not in tiers]
     return given or kept
 
 

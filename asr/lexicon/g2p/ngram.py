@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from asr.grammar.ngram import modified_discounts
 from discriminants.util.numba_cache import njit
 
 ROOT = 0
@@ -65,7 +66,8 @@ def estimate(tokens: np.ndarray, lengths: np.ndarray, order: int) -> GraphoneNgr
             counts = np.where(layer.after_start, counts, continued)
         if length == 1:
             counts[START] = 0
-        discounts = _discounts(counts)[np.minimum(counts, 3)]
+        numbers = np.bincount(np.minimum(counts, 5), minlength=6).tolist()
+        discounts = np.array(modified_discounts(*numbers[1:5]))[np.minimum(counts, 3)]
         n_parents = len(layers[length - 1].token)
         totals = np.bincount(layer.parent, counts, n_parents)
         left_over = np.bincount(layer.parent, discounts, n_parents)
@@ -131,17 +133,6 @@ def _longer(layer: _Layer, text: np.ndarray, place: np.ndarray, length: int, n_t
     shorter[number[inside]] = layer.number[inside]
     after_start = token == START if length == 1 else layer.after_start[parent]
     return _Layer(number, token, parent, shorter, after_start)
-
-
-def _discounts(counts: np.ndarray) -> np.ndarray:
-    """Return the discounts of counts of 0, 1, 2 and 3 or more, as `asr.grammar.ngram` does."""
-    n1, n2, n3, n4 = (int(np.count_nonzero(counts == k)) for k in (1, 2, 3, 4))
-    single = n1 / (n1 + 2 * n2) if n1 and n2 else 0.5
-    if n1 and n2 and n3 and n4:
-        modified = np.array([0.0, single, 2 - 3 * single * n3 / n2, 3 - 4 * single * n4 / n3])
-        if all(0 < value <= k for k, value in enumerate(modified) if k):
-            return modified
-    return np.array([0.0, single, single, single])
 
 
 @njit(cache=True, nogil=True)
