@@ -1,4 +1,4 @@
-"""Alignment of a joined recording with wrong and untranscribed passages, beside separate alignments.
+"""Alignment of a joined recording with wrong and untranscribed passages, compared with separate alignments.
 
     python -m benchmarks.long_recordings --data DIR --model FILE [--lexicon FILE] [--work-dir W] [--seeds 0 1 2]
 

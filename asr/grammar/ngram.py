@@ -8,10 +8,10 @@ from typing import Literal
 from asr.grammar.arpa import END, LOG10_ZERO, MAX_ORDER, START, ArpaModel, Ngram
 from asr.grammar.automaton import distinct_words
 from asr.util.errors import GrammarError
+from asr.util.kneser_ney import modified_discounts
 from asr.util.unicode_text import nfc
 
 UNKNOWN = "<unk>"
-SINGLE_DISCOUNT = 0.5
 Counts = dict[Ngram, int]
 Discount = Callable[[int], float]
 
@@ -139,16 +139,3 @@ def _masses(counts: Counts, discount: Discount | None) -> tuple[dict[Ngram, floa
 def _modified_discount(counts: Counts) -> Discount:
     discounts = modified_discounts(*(sum(count == k for count in counts.values()) for k in (1, 2, 3, 4)))
     return lambda count: discounts[min(count, 3)]
-
-
-def modified_discounts(n1: int, n2: int, n3: int, n4: int) -> tuple[float, float, float, float]:
-    """Return the discounts of counts of 0, 1, 2 and 3 or more, from the numbers of n-grams with counts of 1 to 4.
-
-    Source: Chen and Goodman 1999. If one of the numbers is 0, or a discount out of range, all are that of a single one.
-    """
-    single = n1 / (n1 + 2 * n2) if n1 and n2 else SINGLE_DISCOUNT
-    if n1 and n2 and n3 and n4:
-        modified = (0.0, single, 2 - 3 * single * n3 / n2, 3 - 4 * single * n4 / n3)
-        if all(0 < value <= k for k, value in enumerate(modified) if k):
-            return modified
-    return (0.0, single, single, single)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.grammar.ngram import modified_discounts
+from asr.util.kneser_ney import modified_discounts
 from discriminants.util.numba_cache import njit
 
 ROOT = 0
