@@ -28,8 +28,6 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
 from discriminants.util.blas_threads import one_blas_thread
 
-ROUNDS = 3  # of recognition
-FASTEST = 0.08  # seconds of the shortest possible word, on average over a gap
 MIN_GROUP, NEAR_WORDS, NEAR_SECONDS = 5, 3, 2.0  # words of a group of anchors; words and seconds between its anchors
 PIECES = (4.0, 12.0, 0.3)  # seconds: minimum and maximum of a piece, and the pauses at its ends
 NORMALIZED = (20.0, 40.0)
@@ -60,19 +58,18 @@ class Anchoring:
         """Return the anchors of a transcript, and all recognized words; `unknown` words are not recognized."""
         n_frames = len(self.frames)
         found_words = self.recognized(words, unknown, 0, n_frames)
-        found = plausible(_anchored(words, found_words, 0), self.shift)
-        self.search = self.search.model_copy(update={"beam": WIDER * self.search.beam})
-        for _ in range(ROUNDS - 1):
-            for gap in gaps(found, len(words), n_frames, self.shift):
-                if gap.end - gap.start < PIECES[0] / self.shift:
-                    continue
-                again = self.recognized(words[gap.first : gap.last], unknown, gap.start, gap.end)
-                found += _anchored(words[gap.first : gap.last], again, gap.first)
-            found = plausible(sorted(found), self.shift)
-        return supported(found, self.shift), found_words
+        found = _anchored(words, found_words, 0)
+        for gap in gaps(found, len(words), n_frames, self.shift):
+            if gap.end - gap.start >= PIECES[0] / self.shift:
+                own = words[gap.first : gap.last]
+                again = self.recognized(own, unknown, gap.start, gap.end, WIDER)
+                found += _anchored(own, again, gap.first)
+        return supported(sorted(found), self.shift), found_words
 
-    def recognized(self, words: Sequence[str], unknown: Collection[str], start: int, end: int) -> list[Segment]:
-        """Return the words recognized between two frames with an n-gram of `words`."""
+    def recognized(
+        self, words: Sequence[str], unknown: Collection[str], start: int, end: int, wider: float = 1.0
+    ) -> list[Segment]:
+        """Return the words recognized between two frames with an n-gram of `words`, and a `wider` beam."""
         known = [word for word in words if word not in unknown]
         if not known:
             return []
@@ -81,7 +78,8 @@ class Anchoring:
         cuts = pause_cuts(self.loudness[start:end], *(round(one / self.shift) for one in PIECES))
         pieces = divided_at(part, lambda name: cuts, self.shift)
         batches = pieces.table.batches(BATCH_FRAMES)
-        shared = self.workers.share(SearchParts(self.hmm, graph, self.search, None, None))
+        search = self.search.model_copy(update={"beam": wider * self.search.beam})
+        shared = self.workers.share(SearchParts(self.hmm, graph, search, None, None))
         found: list[Segment] = []
         first = start
         for batch, (results, _) in zip(batches, self.workers.map(recognize_batch, batches, shared), strict=True):
@@ -90,25 +88,6 @@ class Anchoring:
                     found += [shifted(word, first + int(batch.offsets[number])) for word in result.words]
             first += batch.n_frames
         return found
-
-
-def plausible(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
-    """Return the anchors without runs that leave too little time for the words between them; longer runs are kept."""
-    runs: list[list[Anchor]] = []
-    for anchor in anchors:
-        if anchor.follows and runs and runs[-1][-1].word + 1 == anchor.word:
-            runs[-1].append(anchor)
-        else:
-            runs.append([anchor])
-    kept: list[list[Anchor]] = []
-    for run in runs:
-        while kept and (run[0].start - kept[-1][-1].end) * shift < FASTEST * (run[0].word - kept[-1][-1].word - 1):
-            if len(kept[-1]) >= len(run):
-                break
-            kept.pop()
-        else:
-            kept.append(run)
-    return [anchor for run in kept for anchor in run]
 
 
 def supported(anchors: Sequence[Anchor], shift: float) -> list[Anchor]:
