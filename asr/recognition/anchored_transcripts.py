@@ -32,7 +32,7 @@ MIN_GROUP, NEAR_WORDS, NEAR_SECONDS = 5, 3, 2.0  # words of a group of anchors; 
 PIECES = (4.0, 12.0, 0.3)  # seconds: minimum and maximum of a piece, and the pauses at its ends
 NORMALIZED = (20.0, 40.0)
 """Seconds that are normalized together, because speakers and rooms may change within a long recording."""
-BEAM, MAX_ACTIVE, WIDER = 150.0, 1000, 1.5
+BEAM, MAX_ACTIVE = 150.0, 1000
 """Search of the anchors. It may lose words, because anchors need only some of them."""
 
 
@@ -62,14 +62,12 @@ class Anchoring:
         for gap in gaps(found, len(words), n_frames, self.shift):
             if gap.end - gap.start >= PIECES[0] / self.shift:
                 own = words[gap.first : gap.last]
-                again = self.recognized(own, unknown, gap.start, gap.end, WIDER)
+                again = self.recognized(own, unknown, gap.start, gap.end)
                 found += _anchored(own, again, gap.first)
         return supported(sorted(found), self.shift), found_words
 
-    def recognized(
-        self, words: Sequence[str], unknown: Collection[str], start: int, end: int, wider: float = 1.0
-    ) -> list[Segment]:
-        """Return the words recognized between two frames with an n-gram of `words`, and a `wider` beam."""
+    def recognized(self, words: Sequence[str], unknown: Collection[str], start: int, end: int) -> list[Segment]:
+        """Return the words recognized between two frames with an n-gram of `words`."""
         known = [word for word in words if word not in unknown]
         if not known:
             return []
@@ -78,8 +76,7 @@ class Anchoring:
         cuts = pause_cuts(self.loudness[start:end], *(round(one / self.shift) for one in PIECES))
         pieces = divided_at(part, lambda name: cuts, self.shift)
         batches = pieces.table.batches(BATCH_FRAMES)
-        search = self.search.model_copy(update={"beam": wider * self.search.beam})
-        shared = self.workers.share(SearchParts(self.hmm, graph, search, None, None))
+        shared = self.workers.share(SearchParts(self.hmm, graph, self.search, None, None))
         found: list[Segment] = []
         first = start
         for batch, (results, _) in zip(batches, self.workers.map(recognize_batch, batches, shared), strict=True):
