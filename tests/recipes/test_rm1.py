@@ -246,7 +246,7 @@ def test_a_corpus_is_read_with_its_speakers_words_and_grammar(tiny, layout):
     assert sum(len(corpus.splits[name]) for name in corpus.tests) == 8
     assert not any("-sa" in utterance.id for utterance in train.utterances)
     assert set(corpus.grammar.words) == set(read_lexicon(resource("fleet", "lexicon.txt")).words)
-    assert any("allows 48 of the 48 training sentences" in note for note in corpus.notes)
+    assert any("48 of the 48" in note for note in corpus.notes)
     if layout == "discs":
         assert set(train.gender.values()) == {"m", "f"}
         assert [note for note in corpus.notes if "feb91" in note and "6_indtst.ndx" in note]
@@ -459,7 +459,7 @@ def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, capl
     assert [(row["system"], row["grammar"], row["split"]) for row in rows] == [
         (system, "wordpair", split) for split in splits for system in ("gmm-1", "gmm-2", "ovr")
     ]
-    still = [record.getMessage() for record in caplog.records if "equal samples, are left out" in record.getMessage()]
+    still = [record.getMessage() for record in caplog.records if "equal samples" in record.getMessage()]
     assert len(still) == (layout == "discs")
     if still:
         assert still[0].startswith("4 frames of 1 recordings")

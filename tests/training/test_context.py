@@ -136,7 +136,7 @@ def test_training_with_context_leaves_a_recognizer_of_tied_states(tmp_path):
         "tuning": {"scale_factors": [1.0], "penalty_factors": [0.0], "words": 10},
     }
     (tmp_path / "questions.txt").write_text("x y\n")
-    with pytest.raises(ConfigError, match="line 1: 1 question of 1 about no phone of the lexicon, which has "):
+    with pytest.raises(ConfigError, match=r"questions?.*line 1"):
         train(corpus / "train", corpus / "lexicon.txt", tmp_path / "run", config=settings)
     phones = read_lexicon(corpus / "lexicon.txt").phones
     (tmp_path / "questions.txt").write_text(" ".join(phones[:2]) + "\n")
