@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self, Unpack
 
@@ -16,7 +16,6 @@ from asr.api.sound import Audio
 from asr.api.summary import summary
 from asr.api.utterances import (
     SpeakerOptions,
-    WordDetails,
     align_audio,
     audio_lattice,
     emit_warnings,
@@ -36,7 +35,7 @@ from asr.lexicon import Lexicon
 from asr.lexicon.graphemes import with_spelled_words
 from asr.recognition.confidence import log_calibration
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
-from asr.recognition.lattice_outputs import LatticeOptions
+from asr.recognition.lattice_outputs import OutputOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
 from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
@@ -115,7 +114,7 @@ class Recognizer(DescribedModel):
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
             self._model = replace(self._model, front_end=front_end)
-        self._allow_untrained, self._details = allow_oov_phones, WordDetails(confidence, ratios)
+        self._allow_untrained, self._outputs = allow_oov_phones, OutputOptions(confidence=confidence, ratios=ratios)
         self._recognizable: Lexicon | None = None
         self._choice = settled(grammar)
         self._added: frozenset[str] = frozenset()
@@ -196,8 +195,8 @@ class Recognizer(DescribedModel):
                 "speaker= and speaker_transforms= must be used together: the speaker, and the file of the transforms"
             )
         if not adapt and speaker_transforms is None:
-            return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._details))
-        options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
+            return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._outputs))
+        options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._outputs)
         return emit_warnings(recognize_speaker_audio(audio, rate, speaker or "speaker", *self._ready(), options))
 
     def recognize_all(
@@ -241,9 +240,9 @@ class Recognizer(DescribedModel):
             if adapt or speaker_transforms is not None:
                 adaptable_model(self.model, adapt, None)  # reports unknown methods first
                 raise ConfigError("adapt= and speaker_transforms= need speakers. Use speakers=")
-            found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._details)
+            found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._outputs)
         else:
-            options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
+            options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._outputs)
             known = list(audios), rate, speakers, *self._ready()
             found = iter(recognize_speakers_audio(*known, options, workers=threads(jobs)))
         return (emit_warnings(result) for result in found)
@@ -323,17 +322,18 @@ class Recognizer(DescribedModel):
             For other faults of the input.
         """
         model, graph = self._ready(audio_only=False)
-        lattice_options = LatticeOptions(
+        outputs = OutputOptions(
             directory=optional_path(lattices),
             form=lattice_format,
             beam=lattice_beam,
             n_best=n_best,
             mbr=mbr,
-            confidence=self._details.confidence if confidence is None else confidence,
+            confidence=self._outputs.confidence if confidence is None else confidence,
             confusions=confusions,
+            ratios=self._outputs.ratios if ratios is None else ratios,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
-        if lattice_options.confidence or lattice_options.mbr:
+        if outputs.confidence or outputs.mbr:
             log_calibration(model.search.confidence, own_grammar=self._choice is None)
         return decode_files(
             model,
@@ -346,8 +346,7 @@ class Recognizer(DescribedModel):
             adapt=adapt,
             speaker_transforms=optional_path(speaker_transforms),
             formats=formats,
-            lattices=lattice_options,
-            ratios=self._details.ratios if ratios is None else ratios,
+            outputs=outputs,
             workers=workers,
         )
 
@@ -474,8 +473,9 @@ class Recognizer(DescribedModel):
 
     def _copy(self, **search: Unpack[SearchOptions]) -> Self:
         """Return a copy with the same model but without a compiled grammar."""
-        other = type(self)(self._model, allow_oov_phones=self._allow_untrained, **asdict(self._details), **search)
+        other = type(self)(self._model, allow_oov_phones=self._allow_untrained, **search)
         other._added, other._recognizable, other._source = self._added, self._recognizable, self._source
+        other._outputs = self._outputs
         other._width_given |= self._width_given
         return other
 

@@ -27,7 +27,7 @@ from asr.lattices.concatenation import concatenated
 from asr.lattices.lattice import Lattice
 from asr.recognition.audio_checks import few_words, level_faults
 from asr.recognition.decoder import Recognition, recognize
-from asr.recognition.lattice_outputs import LatticeOptions, with_lattices
+from asr.recognition.lattice_outputs import OutputOptions, with_lattices
 from asr.recognition.long_recordings import joined, lattice_parts, searched_seconds
 from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
@@ -39,24 +39,15 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.blas_threads import one_blas_thread
 
 
-@dataclass(frozen=True)
-class WordDetails:
-    """Requested details of words, see `Recognizer`."""
-
-    confidence: bool = False
-    ratios: bool = False
-
-
 def recognize_audio(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
 ) -> Result:
     """Recognize one utterance, normalized by itself.
 
     Raises CorpusError or FeatureError as in `load_sound`, and DecodeError if no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
-    lattice_options = LatticeOptions(confidence=details.confidence)
-    found = joined(*_recognize_sound(sound, model, graph, lattice_options, ratios=details.ratios))
+    found = joined(*_recognize_sound(sound, model, graph, outputs))
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
     return _result(model, sound, found, "audio", graph)
@@ -65,7 +56,7 @@ def recognize_audio(
 def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
     """Return the lattice of one utterance, normalized by itself; errors as in `recognize_audio`."""
     sound = load_sound(audio, rate, model.front_end.config)
-    found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
+    found = _recognize_sound(sound, model, graph, OutputOptions(beam=beam, confidence=True))
     for fault in joined(*found).failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
     parts = lattice_parts(*found)
@@ -75,12 +66,12 @@ def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: Sta
 
 
 def _recognize_sound(
-    sound: Sound, model: SpeechModel, graph: StateGraph, lattice_options: LatticeOptions, *, ratios: bool = False
+    sound: Sound, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
 ) -> tuple[Recognition, Pieces]:
     pieces = divided(_table({"audio": sound}, {"audio": "speaker"}), model.front_end.config)
-    beam = lattice_options.lattice_beam(model.search)
-    found = recognize(model, pieces.table, graph, lattice_beam=beam, ratios=ratios)
-    return with_lattices(found, lattice_options, model.search), pieces
+    beam = outputs.lattice_beam(model.search)
+    found = recognize(model, pieces.table, graph, lattice_beam=beam, ratios=outputs.ratios)
+    return with_lattices(found, outputs, model.search), pieces
 
 
 ResultType = TypeVar("ResultType", Result, Alignment)
@@ -97,10 +88,10 @@ def emit_warnings(found: ResultType) -> ResultType:
 
 
 def recognize_audio_or_fault(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
 ) -> Result:
     """Recognize one utterance, or return a result with an `error`."""
-    found = attempt(recognize_audio, audio, rate, model, graph, details)
+    found = attempt(recognize_audio, audio, rate, model, graph, outputs)
     return Result((), 0.0, source_of(audio), found) if isinstance(found, Issue) else found
 
 
@@ -108,9 +99,9 @@ def recognize_audio_or_fault(
 class SpeakerOptions:
     """Options of recognition by speaker, see `Recognizer.recognize_all`."""
 
-    adapt: bool | AdaptationMethod = False
-    speaker_transforms: Path | None = None
-    details: WordDetails = WordDetails()
+    adapt: bool | AdaptationMethod
+    speaker_transforms: Path | None
+    outputs: OutputOptions
 
 
 def recognize_speaker_audio(
@@ -175,7 +166,6 @@ def _recognize_sounds(
     options: SpeakerOptions,
     workers: Workers,
 ) -> Recognition:
-    lattice_options = LatticeOptions(confidence=options.details.confidence)
     pieces = divided(_table(sounds, speakers), model.front_end.config)
     found = recognize_speakers(
         model,
@@ -183,11 +173,11 @@ def _recognize_sounds(
         graph,
         adapt=options.adapt,
         speaker_transforms=options.speaker_transforms,
-        lattice_beam=lattice_options.lattice_beam(model.search),
-        ratios=options.details.ratios,
+        lattice_beam=options.outputs.lattice_beam(model.search),
+        ratios=options.outputs.ratios,
         workers=workers,
     )
-    return joined(with_lattices(found, lattice_options, model.search), pieces)
+    return joined(with_lattices(found, options.outputs, model.search), pieces)
 
 
 def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:

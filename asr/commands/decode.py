@@ -21,7 +21,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.recognition.audio_checks import warn_of_few_words, warn_of_levels, warn_of_sound
 from asr.recognition.decoder import Recognition
 from asr.recognition.hypotheses import RATIOS, write_ratios, write_words
-from asr.recognition.lattice_outputs import LatticeOptions, with_lattices, write_lattices
+from asr.recognition.lattice_outputs import OutputOptions, with_lattices, write_lattices
 from asr.recognition.long_recordings import joined, lattice_parts, searched_seconds
 from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.runs.outcome import Outcome, account, accounted
@@ -47,8 +47,7 @@ def decode(
     adapt: bool | AdaptationMethod = False,
     speaker_transforms: Path | None = None,
     formats: str | Sequence[str] = (),
-    lattices: LatticeOptions = LatticeOptions(),  # noqa: B008 (frozen)
-    ratios: bool = False,
+    outputs: OutputOptions = OutputOptions(),  # noqa: B008 (frozen)
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt`, `out/hyp.ctm` and further requested files.
@@ -73,10 +72,8 @@ def decode(
     formats : str or list of str
         Formats of words and times for other programs: names of `asr.alignment.label_files.LABEL_FORMATS`, and "mlf" for
         an HTK master label file.
-    lattices : LatticeOptions
-        Lattice outputs, see `asr.recognition.lattice_outputs`; none by default.
-    ratios : bool
-        Whether to write likelihood ratios of utterances and words, see `asr.recognition.speech_ratios`.
+    outputs : OutputOptions
+        Lattices, confidences and likelihood ratios; none by default.
     """
     formats = label_formats(formats, mlf=True)
     if data is not None and speakers is not None:
@@ -102,11 +99,11 @@ def decode(
         graph,
         adapt=adapt,
         speaker_transforms=speaker_transforms,
-        lattice_beam=lattices.lattice_beam(model.search),
-        ratios=ratios,
+        lattice_beam=outputs.lattice_beam(model.search),
+        ratios=outputs.ratios,
         workers=workers,
     )
-    searched = with_lattices(searched, lattices, model.search)
+    searched = with_lattices(searched, outputs, model.search)
     recognition = joined(searched, pieces)
     failures = [
         *corpus.problems,
@@ -121,9 +118,9 @@ def decode(
     write_words(out, rows, mlf="mlf" in formats)
     spoken = (_labelled(one, recognition.words[one.id], times[one.id]) for one in corpus.utterances if one.id in rows)
     write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(data))
-    if ratios:
+    if outputs.ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
-    write_lattices(lattices, lattice_parts(searched, pieces), times, out, model.search)
+    write_lattices(outputs, lattice_parts(searched, pieces), times, out, model.search)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 

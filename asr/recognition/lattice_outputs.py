@@ -41,8 +41,8 @@ MAX_SENTENCES = 100_000
 
 
 @dataclass(frozen=True)
-class LatticeOptions:
-    """Requested lattice outputs."""
+class OutputOptions:
+    """Requested outputs: lattices, and details of words."""
 
     directory: Path | None = None  # directory for lattices: `UTTERANCE.lat` in SLF, or `lattices.txt` in Kaldi's format
     form: Literal["slf", "kaldi"] = "slf"
@@ -52,6 +52,7 @@ class LatticeOptions:
     mbr: bool = False  # whether words minimize the expected errors instead of following the best path
     confidence: bool = False  # whether words get confidences
     confusions: bool = False  # whether to write confusion networks to `confusions.tsv`
+    ratios: bool = False  # whether to measure likelihood ratios, see `asr.recognition.speech_ratios`
     rescore: Grammar | None = None  # grammar whose scores replace those of the search, before all other steps
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ def default_lattice_beam(search: SearchSettings) -> LatticeBeam:
     return LatticeBeam(min(search.beam, BEAM_OF_SCALE * max(1.0, search.lm_scale)), DENSITY)
 
 
-def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: SearchSettings) -> Recognition:
+def with_lattices(found: Recognition, outputs: OutputOptions, search: SearchSettings) -> Recognition:
     """Return the recognition with the requested words, confidences and lattices.
 
     An utterance without a sentence of the rescoring grammar keeps its words, and is logged. A rejected utterance stays
@@ -96,16 +97,16 @@ def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: S
     kept: list[str] = []
     for name, lattice in found.lattices.items():
         best = words[name]
-        if lattice_options.rescore is not None:
+        if outputs.rescore is not None:
             try:
-                lattices[name] = rescored(lattice, lattice_options.rescore, search.lm_scale)
+                lattices[name] = rescored(lattice, outputs.rescore, search.lm_scale)
             except GrammarError:
                 kept.append(name)
         if name in found.rejected or lattices[name] is not lattice:
             best = lattices[name].segments(lattices[name].first_path)
-        if lattice_options.mbr:
+        if outputs.mbr:
             best = mbr_segments(lattices[name], search.confidence)
-        elif lattice_options.confidence:
+        elif outputs.confidence:
             best = with_confidence(lattices[name], best, search.confidence)
         words[name] = [_rejection(words[name][0], best)] if name in found.rejected else best
     if kept:
@@ -126,7 +127,7 @@ def _rejection(filler: Segment, words: Sequence[Segment]) -> Segment:
 
 
 def write_lattices(
-    lattice_options: LatticeOptions,
+    outputs: OutputOptions,
     parts: Mapping[str, Sequence[tuple[int, Lattice]]],
     times: Mapping[str, FrameTimes],
     out: Path,
@@ -137,30 +138,30 @@ def write_lattices(
     `parts` are the lattices of each utterance with their first frames; a short utterance has one.
     """
     lattices: dict[str, Lattice] = {}
-    if lattice_options.directory is not None or lattice_options.n_best:
+    if outputs.directory is not None or outputs.n_best:
         lattices = {name: concatenated(own, times[name].n_frames) for name, own in parts.items()}
-    if lattice_options.directory is not None:
-        lattice_options.directory.mkdir(parents=True, exist_ok=True)
-        if lattice_options.form == "kaldi":
-            write_kaldi_lattices(lattice_options.directory / "lattices.txt", lattices)
+    if outputs.directory is not None:
+        outputs.directory.mkdir(parents=True, exist_ok=True)
+        if outputs.form == "kaldi":
+            write_kaldi_lattices(outputs.directory / "lattices.txt", lattices)
         else:
             for name, lattice in lattices.items():
                 if fault_in_key(name) is not None or "/" in name or name.startswith("."):
                     raise ConfigError(f"the utterance id {name!r} is not a valid file name. Use Kaldi's format")
                 write_slf_lattice(
-                    lattice_options.directory / f"{name}.lat", lattice, utterance=name, borders=_borders(times[name])
+                    outputs.directory / f"{name}.lat", lattice, utterance=name, borders=_borders(times[name])
                 )
-    if lattice_options.n_best:
+    if outputs.n_best:
         rows = ["utterance\trank\tscore\tacoustic\tgrammar\twords"]
         for name, lattice in lattices.items():
-            for rank, one in enumerate(n_best(lattice, lattice_options.n_best), 1):
+            for rank, one in enumerate(n_best(lattice, outputs.n_best), 1):
                 end = int(lattice.target[one.arcs[-1]]) if len(one.arcs) else 0
                 acoustic = float(lattice.acoustic[one.arcs].sum() + lattice.final_acoustic[end])
                 grammar = float(lattice.grammar[one.arcs].sum() + lattice.final_grammar[end])
                 words = " ".join(lattice.words[word] for word in lattice.word[one.arcs])
                 rows.append(f"{name}\t{rank}\t{one.score:.3f}\t{acoustic:.3f}\t{grammar:.3f}\t{words}")
         _write_lines(out / "nbest.tsv", rows)
-    if lattice_options.confusions:
+    if outputs.confusions:
         networks = {}
         for name, own in parts.items():
             border = times[name].border
