@@ -188,7 +188,7 @@ def resized(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Change:
     return lambda arrays, _: arrays.__setitem__(name, change(arrays[name]))
 
 
-def retold(*keys: str, value: object) -> Change:
+def retold(*keys: str | int, value: object) -> Change:
     def change(_: dict, metadata: dict) -> None:
         for key in keys[:-1]:
             metadata = metadata[key]
@@ -245,7 +245,20 @@ def unnormalized(classifier: object) -> SpeechModel:
         retold("calibration", value={"format": "scikit-learn estimator, 2", "estimator": None}),
         retold("kind", value="gmm"),
         retold("source", value="radio"),
+        retold("kind", value="neural"),
         retold("lexicon_digest", value="0"),
+        retold("lexicon", value=[]),
+        retold("phones", value=["AH"]),
+        retold("phones", value=["AH", "\x1b[2J"]),
+        retold("search", value={"beam": -1}),
+        retold("arpa", value=3),
+        retold("colour", value="red"),
+        retold("front_end", value={"config": {}, "static_dimension": 13}),
+        retold("classifier", "estimator", 1, value="sklearn.svm:SVC"),
+        retold("classifier", "estimator", 3, value=[]),
+        retold("classifier", "estimator", 3, value=[["theta_", ["array", "nowhere"]]]),
+        resized("self_loops", lambda a: a * 0 + 1.5),
+        resized("log_priors", lambda a: a[:3]),
         resized("log_priors", lambda a: a * np.nan),
         resized("front_end.lda", lambda a: a * np.inf),
         resized("front_end.lda", lambda a: np.float32(1)),

@@ -51,19 +51,17 @@ def test_root_of_missing_files_is_named_by_every_command(asr: Asr, place: Bin, t
     check_one_sentence(asr(*arguments), f"--root {place.folder} (root=)")
 
 
-LEXICONS = {
-    "a word without phones": ("ONE W AH N\nTWO\n", ("lexicon.txt:2", "'TWO'", "no phones")),
-    "nothing": ("", ("has no words",)),
-    "only comments": ("# ONE\n", ("has no words",)),
-    "silence as phone": ("ONE W AH SIL\nTWO T\nSEVEN S\nWISE W\nNO N\n", ("'SIL'", "reserved")),
-    "binary": (b"\x80\x04\x95ONE\n", ("lexicon.txt",)),
-    "no word of the corpus": ("ELEVEN IH L EH V AH N\n", ("none of its", "no pronunciation for")),
-}
-
-
-@pytest.mark.parametrize("fault", LEXICONS)
-def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
-    text, parts = LEXICONS[fault]
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("ONE W AH N\nTWO\n", ("lexicon.txt:2", "'TWO'", "no phones")),
+        (b"\x80\x04\x95ONE\n", ("lexicon.txt",)),
+        ("ELEVEN IH L EH V AH N\n", ("none of its", "no pronunciation for")),
+    ],
+)
+def test_a_fault_of_the_lexicon_is_named(
+    asr: Asr, place: Bin, tmp_path: Path, text: str | bytes, parts: tuple[str, ...]
+) -> None:
     place.write("lexicon.txt", text)
     check_one_sentence(asr(*place.command("train", tmp_path / "run")), *parts)
 
@@ -74,29 +72,18 @@ def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, p
     check_one_sentence(finished, "lexicon.txt", "'TWO'", "'T'", "AH IY N S")
 
 
-SETTINGS = {
-    "an unknown key": ("[features]\nsample_rat = 8000\n", ("features.sample_rat is not a setting",)),
-    "an unknown table": ("[feature]\nsample_rate = 8000\n", ("feature is not a setting",)),
-    "a wrong type": ("seed = 'one'\n", ("seed", "'one'")),
-    "out of range": ("[tuning]\nheld_out = 1.5\n", ("tuning.held_out", "less than 1", "1.5")),
-    "a table that is none": ("features = 3\n", ("features",)),
-    "rates that disagree": (
-        "[features]\nsample_rate = 8000\n[hybrid_features]\nsample_rate = 16000\n",
-        ("features and hybrid_features differ in sample_rate",),
-    ),
-    "too many frequencies": ("[features]\nhigh_hz = 9000\n", ("high_hz",)),
-    "uneven mixtures": ("[gmm]\nmixtures = [1, 3]\niterations = [1, 1]\n", ("gmm", "[1, 3]")),
-    "a floor of zero": ("[hybrid]\nprior_floor = 0.0\n", ("hybrid.prior_floor",)),
-    "no TOML": ("features: 3\n", ("cannot be read as TOML", "line 1")),
-    "an unknown classifier": ("[hybrid]\nclassifier = 'forest'\n", ("'forest' is unknown", "kernel-logistic")),
-    "an unknown parameter": ("[hybrid.parameters]\ncentres = 5\n", ("'kernel-logistic'", "centres")),
-    "a wrong parameter": ("[hybrid.parameters]\nn_centers = -5\n", ("'kernel-logistic'", "n_centers", "-5")),
-}
-
-
-@pytest.mark.parametrize("fault", SETTINGS)
-def test_a_fault_of_the_settings_is_named_before_any_work(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
-    text, parts = SETTINGS[fault]
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("[features]\nsample_rat = 8000\n", ("features.sample_rat is not a setting",)),
+        ("[features]\nhigh_hz = 9000\n", ("high_hz",)),
+        ("[hybrid]\nclassifier = 'forest'\n", ("'forest' is unknown", "kernel-logistic")),
+        ("[hybrid.parameters]\nn_centers = -5\n", ("'kernel-logistic'", "n_centers", "-5")),
+    ],
+)
+def test_a_fault_of_the_settings_is_named_before_any_work(
+    asr: Asr, place: Bin, tmp_path: Path, text: str, parts: tuple[str, ...]
+) -> None:
     place.write("settings.toml", text)
     check_one_sentence(asr(*place.command("train", tmp_path / "run")), *parts)
     assert not (tmp_path / "run").exists()
@@ -184,27 +171,18 @@ def test_align_utterance_too_short_is_listed(asr: Asr, place: Bin, tmp_path: Pat
     assert not any(line.startswith(place.names[0]) for line in (tmp_path / "words.ctm").read_text().splitlines())
 
 
-GRAMMARS = {
-    "nothing": ("", ("is not a grammar", "empty")),
-    "prose": ("Hello there\n", ("is not a grammar", "Hello there")),
-    "words unknown to the lexicon": (">SENTENCE-END\n ELEVEN\n>ELEVEN\n SENTENCE-END\n", ("grammar",)),
-    "an ARPA file broken off": ("\\data\\\nngram 1=3\n\n\\1-grams:\n-1 <s>\n", ("at its end", "its header has 3")),
-    "an ARPA file of unknown words": (
-        "\\data\\\nngram 1=3\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ELEVEN\n\n\\end\\\n",
-        ("no word",),
-    ),
-    "a word network of unknown words": (
-        "VERSION=1.0\nN=2 L=1\nJ=0 S=0 E=1 W=ELEVEN\n",
-        ("no sentence", "ELEVEN"),
-    ),
-    "a word network broken off": ("VERSION=1.0\nN=2 L=2\nJ=0 S=0 E=1 W=ONE\n", ("line 2: the header has 2 links",)),
-    "a grammar of HParse without an end": ("$digit = ONE | TWO;\n( $digit\n", ("line 2", "Expected ')'")),
-}
-
-
-@pytest.mark.parametrize("fault", GRAMMARS)
-def test_a_fault_of_the_grammar_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
-    text, parts = GRAMMARS[fault]
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Hello there\n", ("is not a grammar", "Hello there")),
+        (">SENTENCE-END\n ELEVEN\n>ELEVEN\n SENTENCE-END\n", ("grammar",)),
+        ("\\data\\\nngram 1=3\n\n\\1-grams:\n-1 <s>\n", ("at its end", "its header has 3")),
+        ("VERSION=1.0\nN=2 L=1\nJ=0 S=0 E=1 W=ELEVEN\n", ("no sentence", "ELEVEN")),
+    ],
+)
+def test_a_fault_of_the_grammar_is_named(
+    asr: Asr, place: Bin, tmp_path: Path, text: str, parts: tuple[str, ...]
+) -> None:
     grammar = place.write("grammar", text)
     check_one_sentence(asr(*place.decode(tmp_path / "o", "--grammar", grammar)), str(grammar), *parts)
 
@@ -233,13 +211,6 @@ def test_words_left_out_are_printable(asr: Asr, place: Bin, tmp_path: Path, capl
     assert status == 0, err
     assert len(caplog.messages) == 1
     assert caplog.messages[0].isprintable() and len(caplog.messages[0]) < 2000
-
-
-@pytest.mark.parametrize("weight", ["1e39", "98"])
-def test_a_back_off_weight_that_no_probability_has_is_named(asr: Asr, place: Bin, tmp_path: Path, weight: str) -> None:
-    unigrams = f"\\data\\\nngram 1=3\nngram 2=1\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE {weight}\n"
-    grammar = place.write("grammar", unigrams + "\n\\2-grams:\n-1 <s> ONE\n\n\\end\\\n")
-    check_one_sentence(asr(*place.decode(tmp_path / "o", "--grammar", grammar)), f"{grammar}, line 8", weight)
 
 
 def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Bin, tmp_path: Path) -> None:
@@ -294,9 +265,7 @@ def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Bin) 
     ("reference", "hypothesis", "part"),
     [
         ("a one two\n", "\x00\x01", "null byte"),
-        ("a one two\n", "a one\na two\n", "hyp:2"),
         ("", "a one\n", "ref"),
-        ("a one two\n", b"a \xff\n", "0xff"),
         ("a one two\n", "b one two\n", "hyp"),
     ],
 )
@@ -306,10 +275,6 @@ def test_wrong_transcript_is_named(
     (tmp_path / "ref").write_text(reference)
     (tmp_path / "hyp").write_bytes(hypothesis if isinstance(hypothesis, bytes) else hypothesis.encode())
     check_one_sentence(asr("score", tmp_path / "ref", tmp_path / "hyp"), part)
-
-
-def test_a_model_is_no_hypothesis(asr: Asr, place: Bin) -> None:
-    check_one_sentence(asr("score", place.data / "text", place.model), str(place.model))
 
 
 def test_the_json_of_info_stays_json_for_models_of_any_classifier(asr: Asr, place: Bin) -> None:
