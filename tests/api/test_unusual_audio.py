@@ -32,14 +32,6 @@ def test_digital_silence_has_no_words_under_any_grammar_and_a_warning(recognizer
             assert result.to_dict()["warnings"][0]["code"] == "silent"
 
 
-def test_the_command_finds_no_words_in_digital_silence_either(toy_model, tmp_path, asr):
-    soundfile.write(tmp_path / "silent.wav", SILENCE, RATE)
-    status, out, err = asr(
-        "decode", "--model", toy_model, "--out", tmp_path, "--grammar", "one", tmp_path / "silent.wav", "-j", 1
-    )
-    assert (status, out.split()) == (0, ["silent"]), err
-
-
 def test_channels_of_opposite_phase_have_a_warning_on_the_line_that_asked(recognizer, samples):
     with pytest.warns(AudioWarning, match=r"^array: channels of opposite phase") as texts:
         result = recognizer.recognize(np.stack([samples, -samples], axis=1), rate=RATE)

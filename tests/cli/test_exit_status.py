@@ -61,6 +61,9 @@ def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complai
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out --data {dir} --grammar trigram", f"--grammar: {NO_GRAMMAR}"),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
+        ("validate --data none --lexicon {file}", f"--data: 'none' {NO_DIRECTORY}"),
+        ("validate --data {dir} --lexicon none", f"--lexicon: 'none' {NO_FILE}"),
+        ("validate --data {dir} --lexicon {file} --test none", f"--test: 'none' {NO_DIRECTORY}"),
         ("info none", f"MODEL: 'none' does not exist. {MODEL_NEEDED}"),
     ],
 )  # fmt: skip

@@ -70,20 +70,6 @@ def test_the_json_has_the_same_findings(validate: Asr, corpus: Corpus) -> None:
     assert texts["summary"]["usable"] == 8
 
 
-def test_a_directory_that_is_not_there_is_named_in_one_sentence(asr: Asr, corpus: Corpus) -> None:
-    for option, arguments in (
-        ("--data", ["--data", "nothing", "--lexicon", corpus.folder / "lexicon.txt"]),
-        ("--lexicon", ["--data", corpus.folder / "train", "--lexicon", "nothing"]),
-        (
-            "--test",
-            ["--data", corpus.folder / "train", "--lexicon", corpus.folder / "lexicon.txt", "--test", "nothing"],
-        ),
-    ):
-        status, out, err = asr("validate", *arguments)
-        assert (status, out) == (1, "")
-        assert err.startswith(f"asr: error: {option}: 'nothing' does not exist")
-
-
 @pytest.mark.slow
 def test_train_tells_faults_first_and_goes_on(
     train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -16,16 +16,8 @@ DATA_DIRECTORY = {
         lambda p: p.edit("test/wav.scp", f"audio/test/{p.names[2]}.wav", "sox in.wav -t wav - |"),
         ("wav.scp:3", "pipe", "sox in.wav"),
     ),
-    "a key without value": (lambda p: p.edit("test/utt2spk", " test0\n", "\n"), ("utt2spk:1", "no value")),
-    "a key twice": (lambda p: p.edit("test/wav.scp", "test0-002", "test0-000"), ("wav.scp:2", "line 1")),
     "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text", "0xff")),
-    "a gender": (lambda p: p.edit("test/spk2gender", "test0 m", "test0 male"), ("spk2gender:1", "'male'")),
-    "bad segments": (lambda p: p.write("test/segments", "a test0-000 2 1\n"), ("segments:1",)),
     "all audio gone": (lambda p: shutil.rmtree(p.folder / "audio"), ("none of the", "does not exist")),
-    "all audio empty": (
-        lambda p: [p.wav(number).write_bytes(b"") for number in range(len(p.names))],
-        ("none of the", "empty file"),
-    ),
     "all audio rubbish": (
         lambda p: [p.wav(number).write_bytes(b"rubbish" * 99) for number in range(len(p.names))],
         ("cannot be read as audio",),
@@ -94,12 +86,6 @@ def test_a_classifier_is_looked_for_before_any_work(asr: Asr, place: Bin, tmp_pa
     for name in ("perceptron", "sklearn.svm.NoSuch", "sklearn.nothing.At", "os.system", "sklearn.cluster.KMeans"):
         check_one_sentence(asr(*train, "--classifier", name), name.rpartition(".")[2])
     assert not (tmp_path / "run").exists()
-
-
-def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Bin, tmp_path: Path) -> None:
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.tex").write_text("x")
-    check_one_sentence(asr(*place.command("train", tmp_path / "thesis")), "chapter.tex", "empty directory")
 
 
 AUDIO = {

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import soundfile
 
-from asr.acoustic.model_file import load_model
-
 Asr = Callable[..., tuple[int, str, str]]
 
 
@@ -74,24 +72,6 @@ def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on
 
 
 @pytest.mark.slow
-def test_words_that_nobody_says_in_training_can_be_in_the_lexicon(
-    asr: Asr, train: Asr, corpus: Path, tmp_path: Path
-) -> None:
-    lexicon = corpus / "lexicon.txt"
-    lexicon.write_text(lexicon.read_text() + "ZHIVAGO ZH IY V AA G OW\nZHIVAGO S IY V AA\n")
-    status, _, err = train()
-    assert status == 0, err
-    model = load_model(tmp_path / "run" / "model.safetensors")
-    frames = np.zeros((3, model.front_end.n_features_), np.float32)
-    assert np.isfinite(model.hmm.log_likelihood(frames)).all()
-    status, _, err = asr(
-        "decode", "--model", tmp_path / "run" / "model.safetensors", "--out", tmp_path, "--data", corpus / "test"
-    )
-    assert status == 0, err
-    assert "ZHIVAGO" not in (tmp_path / "hyp.txt").read_text()
-
-
-@pytest.mark.slow
 def test_a_single_speaker_is_tuned_on_held_out_utterances(train: Asr, corpus: Path) -> None:
     speakers = corpus / "train" / "utt2spk"
     speakers.write_text("".join(f"{line.split()[0]} me\n" for line in speakers.read_text().splitlines()))
@@ -109,14 +89,6 @@ def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, co
     assert "configuration.hybrid.parameters.n_centers was 30, is 31)" in err
     assert "dependent stages (hybrid, hybrid-sequences, " in err
     assert len(err.splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_a_run_with_another_classifier_is_refused(train: Asr) -> None:
-    assert train()[0] == 0
-    status, _, err = train("--classifier", "mlp")
-    assert status == 1
-    assert 'configuration.hybrid.classifier was "kernel-logistic", is "mlp"' in err
 
 
 @pytest.mark.slow

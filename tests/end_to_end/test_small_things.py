@@ -38,16 +38,6 @@ def test_an_earlier_outcome_with_other_words_is_kept(
     assert any(line.endswith("had other words, now in hyp.txt.old") for line in caplog.messages)
 
 
-@pytest.mark.parametrize("n_files", [1, 2])
-def test_where_no_file_can_be_decoded_failed_tsv_has_the_reasons(decode: Asr, tmp_path: Path, n_files: int) -> None:
-    files = [tmp_path / f"noise{number}.wav" for number in range(n_files)]
-    for file in files:
-        file.write_bytes(b"no audio")
-    assert decode(*files)[0] == 1
-    rows = [line.split("\t") for line in (tmp_path / "out" / "failed.tsv").read_text().splitlines()]
-    assert [row[:2] for row in rows[1:]] == [[file.stem, "unreadable"] for file in files]
-
-
 def test_where_no_utterance_can_be_aligned_failed_tsv_has_the_reasons(
     asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
 ) -> None:
@@ -118,14 +108,6 @@ def test_the_working_directory_is_named_in_messages(
         _, out, err = asr(command, "--data", ".", *more)
         assert f"{tmp_path}: " in out + err
         assert not any(line.startswith(".:") or " .:" in line for line in (out + err).splitlines())
-
-
-def test_no_message_ends_with_a_full_stop(asr: Asr, toy_model: Path, tmp_path: Path) -> None:
-    (tmp_path / "noise.wav").write_bytes(b"no audio")
-    status, _, err = asr("decode", "--model", toy_model, "--out", tmp_path / "out", tmp_path / "noise.wav")
-    assert status == 1
-    assert "convert it to one of WAV" in err
-    assert "are." not in err and ".." not in err
 
 
 def test_a_work_directory_that_is_none_is_told_before_anything_is_read(

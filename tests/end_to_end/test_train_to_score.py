@@ -18,10 +18,8 @@ from praatio import textgrid
 from asr.alignment.ctm import CtmRow, read_ctm
 from asr.corpus.htk_labels import read_labels
 from asr.corpus.kaldi_ark import read_matrix
-from asr.grammar import write_word_pair
 from asr.scoring.files import read_transcripts
 from discriminants.serialization.model_file import load_arrays
-from tests.openfst_files import fst_bytes, word_pair_states
 from tests.toy_corpus import LEXICON
 
 Asr = Callable[..., tuple[int, str, str]]
@@ -99,18 +97,6 @@ def test_the_words_of_hyp_txt_are_those_of_hyp_ctm_in_order(toy_corpus: Path, de
             assert row.start + row.duration <= following.start + 1e-9
 
 
-def test_one_audio_file_gives_its_words_on_standard_output(
-    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
-) -> None:
-    files = sorted((toy_corpus / "audio" / "test").glob("test0-*.wav"))
-    status, out, _ = asr("decode", "--model", toy_model, "--out", tmp_path, files[0])
-    assert status == 0
-    assert out == (tmp_path / "hyp.txt").read_text()
-    assert out.split()[0] == files[0].stem
-    reference = read_transcripts(toy_corpus / "test" / "text")[files[0].stem]
-    assert len(set(out.split()[1:]) & set(reference)) >= len(set(reference)) - 1  # normalized only on one file
-
-
 def test_hyp_mlf_has_the_words_and_times_of_hyp_ctm(decoded: Path) -> None:
     rows = by_utterance(decoded / "hyp.ctm")
     labels = read_labels(decoded / "hyp.mlf")
@@ -133,61 +119,12 @@ def test_a_name_that_no_pattern_can_hold_costs_its_utterance_the_mlf_alone(
     assert [*read_transcripts(tmp_path / "hyp.mlf")] == ["plain"]
 
 
-def test_recognized_words_are_written_for_praat(decoded: Path) -> None:
-    words = read_transcripts(decoded / "hyp.txt")
-    for name, given in words.items():
-        grid = textgrid.openTextgrid(str(decoded / "textgrid" / f"{name}.TextGrid"), includeEmptyIntervals=False)
-        assert tuple(entry.label for entry in grid.getTier("words").entries) == tuple(given)
-
-
 def test_words_do_not_depend_on_jobs(
     asr: Asr, toy_corpus: Path, toy_model: Path, decoded: Path, tmp_path: Path
 ) -> None:
     asr("decode", "--model", toy_model, "--out", tmp_path, "--data", toy_corpus / "test", "--jobs", "1")
     for name in ("hyp.txt", "hyp.ctm"):
         assert (tmp_path / name).read_bytes() == (decoded / name).read_bytes()
-
-
-def test_the_grammar_one_gives_exactly_one_word_each(
-    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
-) -> None:
-    asr("decode", "--model", toy_model, "--out", tmp_path, "--data", toy_corpus / "test", "--grammar", "one")
-    assert {len(words) for words in read_transcripts(tmp_path / "hyp.txt").values()} == {1}
-
-
-def test_a_word_pair_file_forbids_what_it_does_not_list(
-    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
-) -> None:
-    words = sorted(set(LEXICON) - {"SEVEN"})
-    lists = {"SENTENCE-END": words, **{word: [*words, "SENTENCE-END"] for word in words}}
-    pairs = tmp_path / "pairs"
-    pairs.write_text("".join(f">{word}\n" + "".join(f" {w}\n" for w in after) for word, after in lists.items()))
-    status, _, err = asr(
-        "decode", "--model", toy_model, "--out", tmp_path, "--data", toy_corpus / "test", "--grammar", pairs
-    )
-    assert status == 0, err
-    heard = {word for words in read_transcripts(tmp_path / "hyp.txt").values() for word in words}
-    assert heard <= set(words)
-    assert len(heard) > 1
-
-
-def test_word_pairs_as_an_openfst_file_recognize_what_the_list_does(
-    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
-) -> None:
-    words = sorted(set(LEXICON) - {"SEVEN"})
-    lists = {"SENTENCE-END": words, **{word: [*words, "SENTENCE-END"] for word in words}}
-    labels = {"<eps>": 0, **{word: number for number, word in enumerate(words, 1)}}
-    write_word_pair(lists, tmp_path / "pairs")
-    (tmp_path / "G.fst").write_bytes(fst_bytes(word_pair_states(lists, labels)))
-    (tmp_path / "words.txt").write_text("".join(f"{word} {number}\n" for word, number in labels.items()))
-    for name in ("pairs", "G.fst"):
-        status, _, err = asr(
-            "decode", "--model", toy_model, "--out", tmp_path / f"{name}.out", "--data", toy_corpus / "test",
-            "--grammar", tmp_path / name,
-        )  # fmt: skip
-        assert status == 0, err
-    hypotheses = [read_transcripts(tmp_path / f"{name}.out" / "hyp.txt") for name in ("pairs", "G.fst")]
-    assert hypotheses[0] == hypotheses[1]
 
 
 def test_the_grammar_of_the_run_is_the_model_s_own(
@@ -239,7 +176,6 @@ def test_a_state_a_frame_agrees_with_the_phones(aligned: Path) -> None:
 
 
 def test_textgrids_hold_the_same_times_as_the_ctm_files(aligned: Path) -> None:
-    from praatio import textgrid
 
     words, phones = by_utterance(aligned / "words.ctm"), by_utterance(aligned / "phones.ctm")
     assert {path.stem for path in (aligned / "textgrid").iterdir()} == set(words)

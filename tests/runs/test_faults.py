@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 
 from asr.acoustic import hybrid
 from asr.commands import align
@@ -84,28 +83,6 @@ def test_messages_are_fit_for_a_terminal_and_not_endless():
     assert printable("naïve 日本語") == "naïve 日本語"
 
 
-def test_partly_damaged_corpus_is_finished(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    for path in (toy_corpus / "train").iterdir():
-        (data / path.name).write_bytes(path.read_bytes())
-    lines = (data / "wav.scp").read_text().splitlines()
-    names = [line.split()[0] for line in lines]
-    broken = toy_corpus / "audio" / "train" / f"{names[3]}.wav"
-    (tmp_path / "cut.wav").write_bytes(broken.read_bytes()[:-2000])
-    lines[3] = f"{names[3]} {tmp_path / 'cut.wav'}"
-    (data / "wav.scp").write_text("\n".join(lines) + "\n")
-    status, _, err = asr(
-        "decode", "--model", toy_model, "--data", data, "--root", toy_corpus, "--out", tmp_path / "out"
-    )
-    assert status == 0
-    assert f"asr: {len(names) - 1} of {len(names)} utterances done; left out: 1 truncated; see " in err
-    header, row = (tmp_path / "out" / "failed.tsv").read_text().splitlines()
-    assert header == "utterance\tcode\treason"
-    assert row.startswith(f"{names[3]}\ttruncated\t")
-    assert len((tmp_path / "out" / "hyp.txt").read_text().splitlines()) == len(names) - 1
-
-
 def test_any_allowed_name_is_a_member_of_the_states(tmp_path):
     states = {name: np.arange(n, dtype=np.int32) for n, name in enumerate(("file", "allow_pickle", "a.b", "日本"))}
     align.write_states(tmp_path / "states.npz", states)
@@ -115,17 +92,6 @@ def test_any_allowed_name_is_a_member_of_the_states(tmp_path):
         assert sorted(found.files) == sorted(states)
         for name, array in states.items():
             np.testing.assert_array_equal(found[name], array)
-
-
-def test_silent_file_changes_no_other_file(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
-    files = sorted((toy_corpus / "audio" / "test").glob("*.wav"))[:3]
-    soundfile.write(tmp_path / "silent.wav", np.zeros(8000), 8000)
-    assert asr("decode", "--model", toy_model, "--out", tmp_path / "alone", *files)[0] == 0
-    together = asr("decode", "--model", toy_model, "--out", tmp_path / "both", *files, tmp_path / "silent.wav")
-    assert together[0] == 0
-    alone = (tmp_path / "alone" / "hyp.txt").read_text().splitlines()
-    both = (tmp_path / "both" / "hyp.txt").read_text().splitlines()
-    assert set(alone) <= set(both)
 
 
 def test_a_file_that_is_none_costs_no_other_file(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
