@@ -284,23 +284,6 @@ def test_a_warm_start_at_the_minimum_takes_one_step(n_classes: int, loss: str) -
     np.testing.assert_allclose(learner.decision_function(X), before, atol=1e-4)
 
 
-def test_zero_weights_are_absence_and_whole_weights_are_repetition() -> None:
-    X, y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
-    weight = np.random.default_rng(0).integers(0, 3, 150)
-    options: dict[str, Any] = {
-        "n_centers": 200,
-        "selection": "random",
-        "solver": "irls",
-        "sigma": 2.0,
-        "alpha": 1e-3,
-        "tol": 1e-9,
-        "random_state": 0,
-    }
-    one = SparseKernelLogisticClassifier(**options).fit(X, y, weight)
-    other = SparseKernelLogisticClassifier(**options).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
-
-
 def test_too_few_newton_steps_are_told() -> None:
     X, y = make_blobs(200, centers=3, cluster_std=3.0, random_state=0)
     with pytest.warns(ConvergenceWarning, match="1 Newton steps"):

@@ -14,7 +14,6 @@ from discriminants import KRLSClassifier, KRLSRegressor
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
 from discriminants.posteriors.output_models import GaussianOutputModel
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def k(X: np.ndarray, C: np.ndarray, sigma: float) -> np.ndarray:
@@ -254,18 +253,6 @@ def test_a_class_not_seen_yet_has_posterior_zero(names: list[str]) -> None:
     learner.partial_fit(X[y != "a"], y[y != "a"])
     assert learner.score(X, y) > 0.95
     assert (np.array(names)[learner.predict_proba(X).argmax(axis=1)] == y).mean() > 0.95
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_model_file_goes_on_learning_where_it_was(n_classes: int) -> None:
-    X, y = make_blobs(300, centers=n_classes, random_state=1)
-    learner = KRLSClassifier(sigma=2.0).partial_fit(X[:150], y[:150], classes=np.arange(n_classes))
-    back = estimator_from_arrays(*estimator_to_arrays(learner))
-    np.testing.assert_array_equal(back.predict_proba(X), learner.predict_proba(X))
-    for model in (learner, back):
-        model.partial_fit(X[150:], y[150:])
-    np.testing.assert_array_equal(back.decision_function(X), learner.decision_function(X))
-    np.testing.assert_array_equal(back.predict_proba(X), learner.predict_proba(X))
 
 
 def test_fit_forgets_what_was_before(wave: tuple[np.ndarray, ...]) -> None:

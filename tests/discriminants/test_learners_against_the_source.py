@@ -173,23 +173,6 @@ def test_private_dictionaries_are_those_of_one_learner_for_each_output(
     assert np.unique(learner.center_indices_).shape == learner.center_indices_.shape
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("learner_class", [NPDClassifier, OROLSClassifier, NPDRegressor, OROLSRegressor])
-def test_the_gram_form_and_the_explicit_recursion_choose_in_the_same_order(
-    learner_class: Any, rule: str, kernel: str
-) -> None:
-    learner = learner_class(40, rule=rule, epsilon=0.1, random_state=3, criterion=None, **KERNELS[kernel])
-    y = targets(learner)[0]
-    columns = clone(learner).set_params(**FORMS["columns"]).fit(samples(kernel), y)
-    gram = clone(learner).set_params(**FORMS["Gram"]).fit(samples(kernel), y)
-    assert columns.center_indices_.shape[0] > 10
-    np.testing.assert_array_equal(columns.center_indices_, gram.center_indices_)
-    scale = np.abs(columns.dual_coef_).max()
-    np.testing.assert_allclose(columns.dual_coef_, gram.dual_coef_, rtol=0, atol=1e-6 * scale)
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_modified_gram_schmidt_over_all_columns_is_npd_by_error_reduction(kernel: str) -> None:
     for ols, npd in ((OLSClassifier, NPDClassifier), (OLSRegressor, NPDRegressor)):
@@ -208,17 +191,6 @@ def test_a_centre_for_every_sample_interpolates_as_kernel_ridge_without_ridge_do
     np.testing.assert_allclose(learner.predict(X), SMOOTH, atol=1e-8)
     ridge = KernelRidge(alpha=1e-12, kernel="rbf", gamma=2.0).fit(X, SMOOTH)
     np.testing.assert_allclose(learner.predict(X), ridge.predict(X), atol=1e-8)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("rule", ["error_reduction", "largest_residual"])
-def test_the_lambda_that_has_settled_is_a_minimum_of_generalised_cross_validation(rule: str, form: str) -> None:
-    y = SMOOTH[:, :1]
-    learner = OROLSRegressor(89, sigma=1.8, rule=rule, criterion=None, **FORMS[form]).fit(X, y)
-    A, lam = design(learner, "one width"), learner.lambda_[0]
-    around = [generalised_cross_validation(A, y, lam * factor) for factor in (0.9, 1.0, 1.1)]
-    assert learner.gcv_[0] == pytest.approx(around[1], rel=1e-6)
-    assert around[1] < min(around[0], around[2])
 
 
 def test_the_penalised_solution_is_not_ridge_regression_in_the_columns() -> None:

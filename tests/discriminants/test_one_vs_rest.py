@@ -17,7 +17,6 @@ from discriminants import (
     NPDClassifier,
     OROLSClassifier,
 )
-from discriminants.kernels import GaussianKernel
 
 LEARNERS = [NPDClassifier, OROLSClassifier]
 
@@ -45,21 +44,6 @@ def test_the_seeds_own_form_reads_digits_with_a_private_dictionary_for_each_clas
     used = (learner.dual_coef_ != 0).sum(axis=0)
     assert used.max() <= 60
     assert learner.basis_centers_.shape[0] <= used.sum()
-
-
-@pytest.mark.parametrize("form", [{"n_candidates": None}, {"n_candidates": 500}])
-@pytest.mark.parametrize("dictionary", ["shared", "private"])
-def test_npd_is_least_squares_in_the_columns_it_chose(dictionary: str, form: dict[str, Any]) -> None:
-    X, y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
-    learner = NPDClassifier(12, dictionary=dictionary, sigma=3.0, epsilon=0.2, **form).fit(X, y)
-    K = GaussianKernel(3.0)(X, X[learner.center_indices_])
-    K[learner.center_indices_, np.arange(K.shape[1])] += 0.2
-    for output in range(3):
-        used = np.flatnonzero(learner.dual_coef_[:, output])
-        A = np.hstack([np.ones((150, 1)), K[:, used]])
-        expected = np.linalg.lstsq(A, np.where(y == output, 1.0, -1.0), rcond=None)[0]
-        found = np.concatenate([[learner.intercept_[output]], learner.dual_coef_[used, output]])
-        np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("learner_class", LEARNERS)
@@ -132,31 +116,6 @@ def test_of_two_classes_parted_by_a_threshold_the_more_probable_one_is_decided_f
     np.testing.assert_array_equal(fitted.classes_[proba.argmax(axis=1)], decided)
     assert proba.max() > 0.8
     assert log_loss(names[300:], proba[300:]) < 0.6
-
-
-def test_the_residual_threshold_stops_the_selection() -> None:
-    X, y = make_blobs(200, centers=2, cluster_std=0.5, random_state=2)
-    for n_candidates in (None, 500):
-        learner = NPDClassifier(100, rule="largest_residual", n_candidates=n_candidates, criterion=None)
-        loose = clone(learner).set_params(residual_threshold=0.5).fit(X, y)
-        tight = clone(learner).set_params(residual_threshold=0.05).fit(X, y)
-        assert loose.basis_centers_.shape[0] < tight.basis_centers_.shape[0] < 100
-
-
-def test_orols_stops_by_itself_when_lambda_has_settled() -> None:
-    X, y = make_blobs(400, centers=2, cluster_std=3.0, random_state=3)
-    settled = OROLSClassifier(300, sigma=1.5, criterion=None, random_state=0).fit(X, y)
-    endless = clone(settled).set_params(tol=0.0, n_centers=150).fit(X, y)
-    assert settled.basis_centers_.shape[0] < 150
-    assert endless.basis_centers_.shape[0] == 150
-    assert settled.lambda_[0] > 0
-
-
-def test_the_condition_guard_ends_the_selection() -> None:
-    X, y = make_blobs(200, centers=2, random_state=4)
-    strict = OROLSClassifier(100, tol=0.0, max_condition=100.0, criterion=None).fit(X, y)
-    free = OROLSClassifier(100, tol=0.0, max_condition=1e6, criterion=None).fit(X, y)
-    assert strict.basis_centers_.shape[0] < free.basis_centers_.shape[0]
 
 
 def test_a_rule_of_the_users_own_chooses_the_centres() -> None:

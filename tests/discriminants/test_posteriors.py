@@ -18,7 +18,6 @@ from discriminants.posteriors.output_models import (
     fit_sigmoid,
     unit_length_outputs,
 )
-from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def outputs_and_classes(n_classes: int, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
@@ -113,14 +112,6 @@ def test_constant_outputs_give_the_priors(name: str, n_classes: int) -> None:
 def test_outputs_without_a_finite_variance_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="variance"):
         POSTERIORS[name]().fit(np.array([[1e200], [-1e200], [0.0], [1.0]]), np.array([0, 1, 0, 1]))
-
-
-@pytest.mark.parametrize("name", sorted(POSTERIORS))
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_model_written_and_read_gives_the_same_posteriors(name: str, n_classes: int) -> None:
-    model, (outputs, _) = fitted(name, n_classes), outputs_and_classes(n_classes)
-    again = estimator_from_arrays(*estimator_to_arrays(model))
-    np.testing.assert_array_equal(again.predict_log_proba(outputs), model.predict_log_proba(outputs))
 
 
 def platt_cross_entropy(parameters: Sequence[float], output: np.ndarray, positive: np.ndarray) -> float:

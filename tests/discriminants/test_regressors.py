@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
@@ -61,14 +60,6 @@ def test_the_targets_play_no_part_in_a_streams_dictionary(learner: Any) -> None:
         np.testing.assert_allclose(alone.predict(X_TEST), together.predict(X_TEST)[:, s], atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
-@pytest.mark.parametrize("factor", [-3.0, 1e-6, 1e9])
-def test_outputs_scale_with_the_targets(learner: Any, factor: float) -> None:
-    expected = clone(learner).fit(X, Y).predict(X_TEST)
-    found = clone(learner).fit(X, factor * Y).predict(X_TEST) / factor
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("learner", [SELECTING[0], SELECTING[1], SELECTING[4], *STREAMING], ids=name_of)
 @pytest.mark.parametrize("offset", [-10.0, 1e6])
 def test_outputs_whose_bias_is_free_move_with_the_targets(learner: Any, offset: float) -> None:
@@ -86,19 +77,6 @@ def test_the_training_error_never_rises_with_another_centre_of_plain_least_squar
     if isinstance(learner, NPDRegressor | OLSRegressor):
         assert (np.diff(errors) <= 1e-9).all()
     assert errors[-1] < 0.1 * errors[0]
-
-
-@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
-def test_it_works_inside_scikit_learns_tools(learner: Any) -> None:
-    pipeline = make_pipeline(StandardScaler(), clone(learner))
-    assert cross_val_score(pipeline, X, Y, cv=4).min() > 0.8
-    assert cross_val_predict(pipeline, X, Y[:, 0], cv=4).shape == (120,)
-    step = pipeline.steps[-1][0]
-    search = GridSearchCV(pipeline, {f"{step}__sigma": [0.001, 1.0]}, cv=3, error_score="raise").fit(X, Y[:, 0])
-    assert search.best_params_ == {f"{step}__sigma": 1.0}
-    moved = TransformedTargetRegressor(clone(learner), transformer=StandardScaler()).fit(X, Y[:, 0] + 1e4)
-    expected = clone(learner).fit(X, (Y[:, 0] - Y[:, 0].mean()) / Y[:, 0].std()).predict(X_TEST)
-    np.testing.assert_allclose(moved.predict(X_TEST) - 1e4, expected * Y[:, 0].std() + Y[:, 0].mean(), atol=1e-6)
 
 
 def test_a_ridge_that_sets_itself_beats_plain_least_squares_and_support_vectors_on_the_noisy_sinc() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_digits, make_moons
 from sklearn.svm import SVR
 
 from discriminants import KFDClassifier, RobustKFDClassifier
@@ -138,9 +138,3 @@ def test_a_sample_with_a_wrong_label_has_no_more_weight_than_any_other_on_the_wr
     weights[robust.center_indices_] = np.abs(robust.dual_coef_[:, 0])
     np.testing.assert_allclose(weights[[3, 20, 40]], 1 / 0.5)
     assert weights.max() <= 1 / 0.5 + 1e-9
-
-
-def test_several_classes() -> None:
-    X, y = load_iris(return_X_y=True)
-    learner = RobustKFDClassifier(sigma=1.5, loss="huber").fit(X, y)
-    assert learner.score(X, y) > 0.95
