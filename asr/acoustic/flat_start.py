@@ -8,7 +8,7 @@ stretches of speech are divided softly and evenly among their states. While each
 too broad to model all background noise, the same evidence is added to the scores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from asr.acoustic.gmm import GaussianMixtures
 from asr.alignment.forced_alignment import equal_runs, no_path_fault, shortest_path_frames
 from asr.alignment.forward_backward import forward_backward
-from asr.alignment.pause_model import CERTAIN, GUIDANCE
+from asr.alignment.pause_model import GUIDANCE
 from asr.alignment.pauses import pause_evidence
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -30,7 +30,6 @@ _SPEECH_FRAMES = 1.5  # minimum mean duration of a speech state
 # self-loop that makes leaving the short pause expensive; otherwise it takes every weak frame
 _NO_SHORT_PAUSE = 1.0 - 1e-12
 _MAX_LATTICE = 20_000_000  # frames times arcs of an utterance; above this it is divided evenly
-_MAX_COUNTS = 50_000_000  # utterances times units (400 MB)
 _MINIMUM_COUNT = 8.0  # frames; a state with fewer keeps the Gaussian of all frames
 
 
@@ -56,8 +55,7 @@ class GuidedMixtures:
 def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shift: float = 0.01) -> FrameTable:
     """Return the table with the evidence for speech as an additional last column.
 
-    Utterances that are too short for their transcripts are not used to learn pauses. Sounds that occur with certain
-    phones of the transcripts do not count as pauses.
+    Utterances that are too short for their transcripts are not used to learn pauses.
     """
     lengths = np.diff(table.offsets)
     shortest = np.array([shortest_path_frames(graphs[name]) for name in table.ids])
@@ -66,21 +64,8 @@ def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shi
     if fitting:
         used = table if len(fitting) == len(table) else table.subset(fitting)
         rows = np.repeat(lengths >= shortest, lengths)
-        evidence[rows, 0] = pause_evidence(used, frame_shift, _said([graphs[name] for name in fitting]))
+        evidence[rows, 0] = pause_evidence(used, frame_shift)
     return FrameTable(table.ids, table.speakers, np.hstack([table.frames, evidence]), table.offsets)
-
-
-def quiet_share(table: FrameTable) -> float:
-    """Return the fraction of frames that resemble pauses, including sounds that occur with certain phones."""
-    return float(np.mean(table.frames[:, -1] < CERTAIN))
-
-
-def _said(graphs: Sequence[StateGraph]) -> np.ndarray | None:
-    """Count each unit in every transcript, float64 (n_utterances, n_units); None if the array would be too large."""
-    n_units = 1 + max(int(graph.arc_unit.max(initial=0)) for graph in graphs)
-    if n_units * len(graphs) > _MAX_COUNTS:
-        return None
-    return np.stack([np.bincount(graph.arc_unit, minlength=n_units) for graph in graphs]).astype(np.float64)
 
 
 def pause_share(table: FrameTable) -> float:

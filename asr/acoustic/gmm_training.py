@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, quiet_share, with_evidence
+from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, with_evidence
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.state_mixtures import MIN_FRAMES, VARIANCE_PRIOR, equal_gaussians, n_threads
@@ -252,12 +252,10 @@ class _Training:
         if guided is None:
             return self.from_division(flat_alignment(self.table, self.graphs, self.topology))
         paused = pause_share(guided)
-        if quiet_share(guided) < MIN_PAUSES:
+        if paused < MIN_PAUSES:
             start = "equal"
         if start == "auto" and paused <= MAX_PAUSES and _is_little(self.table, self.graphs, self.topology.n_units):
             start = "changes"
-        if start != "changes" and paused < MIN_PAUSES:
-            start = "equal"
         if start == "changes":
             log.debug("flat start: divided the utterances at changes of the sound")
             return self.from_division(changes_alignment(guided, self.graphs, self.topology, workers=self.workers))

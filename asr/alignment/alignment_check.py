@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from asr.alignment.forced_alignment import path_of_states
-from asr.alignment.pauses import low_evidence
+from asr.alignment.pauses import pause_evidence
 from asr.decode.path_segments import Segment, phone_segments, word_segments
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -110,7 +110,7 @@ def check_segments(
     """Check an alignment, given the phones and words of every aligned utterance in `segments`."""
     aligned = states >= 0
     silence = aligned & (states < len(topology.silence_states))
-    paused = aligned & (low_evidence(table, frame_shift) < 0)
+    paused = aligned & (pause_evidence(table, frame_shift) < 0)
     phones: list[int] = []
     drawn_out: list[tuple[int, str, str]] = []  # frames of a long phone, utterance, phone
     words: list[tuple[int, int, str]] = []  # frames, phones, utterance

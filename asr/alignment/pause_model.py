@@ -6,7 +6,7 @@ the pauses: frames that either explains may be a pause.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -52,23 +52,6 @@ class PauseSounds:
             pause, speech = (fit_mixture(table.frames[rows], _COMPONENTS, floor) for rows in places)
         return cls(pause, speech, np.maximum(_spread_within(table, paused), floor), frame_shift)
 
-    def without(self, which: np.ndarray, pauses_a_frame: float) -> Self:
-        """Move some components of the pauses, bool (n_components,), but not all, to the speech mixture.
-
-        `pauses_a_frame` is the number of pause frames per speech frame.
-        """
-        pause, speech = self.pause, self.speech
-        kept = SmallMixture(
-            pause.weights[~which] / pause.weights[~which].sum(), pause.means[~which], pause.variances[~which]
-        )
-        weights = np.concatenate([speech.weights, pauses_a_frame * pause.weights[which]])
-        more = SmallMixture(
-            weights / weights.sum(),
-            np.concatenate([speech.means, pause.means[which]]),
-            np.concatenate([speech.variances, pause.variances[which]]),
-        )
-        return replace(self, pause=kept, speech=more)
-
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays for a model file."""
         found = {"spread": self.spread}
@@ -100,29 +83,17 @@ class PauseSounds:
 
         return cls(mixture("pause"), mixture("speech"), checked("spread", (n_features,), _SMALLEST), frame_shift)
 
-    def of_table(self, table: FrameTable, paused: np.ndarray) -> np.ndarray:
-        """Return evidence for speech, float32 (n_frames,), given the frames taken for pauses, bool (n_frames,)."""
-        found = np.full(table.n_frames, CERTAIN, np.float32)
-        with one_blas_thread():
-            for number in range(len(table)):
-                rows = table.rows(number)
-                found[rows] = self._evidence(*self._densities(table.frames[rows]), table.frames[rows], paused[rows])
-        return found
-
     def of_recording(self, frames: np.ndarray) -> np.ndarray:
         """Return evidence for speech in an unknown recording, as natural log odds, float32 (n_frames,).
 
         As in `asr.alignment.pauses.pause_evidence`, it is `CERTAIN` outside of long pause-like runs, and at least
         `-CERTAIN` inside.
         """
-        of_pause, of_speech = self._densities(frames)
-        evidence = self._evidence(of_pause, of_speech, frames, np.zeros(len(frames), bool))
-        for _ in range(ROUNDS):
+        of_pause, of_speech = self.pause.log_density(frames), self.speech.log_density(frames)
+        evidence = np.full(len(frames), CERTAIN, np.float32)
+        for _ in range(1 + ROUNDS):
             evidence = self._evidence(of_pause, of_speech, frames, evidence < 0)
         return evidence
-
-    def _densities(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.pause.log_density(frames), self.speech.log_density(frames)
 
     def _evidence(
         self, of_pause: np.ndarray, of_speech: np.ndarray, frames: np.ndarray, paused: np.ndarray

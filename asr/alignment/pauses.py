@@ -5,23 +5,14 @@ linear discriminant (Fisher 1936) of frames near the ends against all others poi
 with energy in a quiet room it is close to the energy; in noise it separates the noise from speech. Within an utterance,
 a long run of low values on this axis is a pause. The threshold lies between the two levels of its frames, so it does
 not depend on the amount of pauses.
-
-The sound of pauses is then learned, including each recording's own noise (`asr.alignment.pause_model`). Sounds that
-occur with certain phones of the transcripts do not count as pauses (`asr.alignment.speech_evidence`).
 """
-
-from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from asr.alignment.pause_model import CERTAIN, ROUNDS, PauseSounds, in_long_runs, smoothed
-from asr.alignment.speech_evidence import MAX_UTTERANCES, comes_with_phones
+from asr.alignment.pause_model import CERTAIN, in_long_runs, smoothed
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.util.errors import FeatureError
-
-QUIET = 0.75 * CERTAIN
-"""Evidence for speech of pause-like frames that occur with certain phones."""
 
 _ENDS = 0.08  # seconds of an utterance's beginning and end
 _MIN_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
@@ -43,65 +34,10 @@ def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | No
     return _direction(table, inner)
 
 
-def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarray | None = None) -> np.ndarray:
+def pause_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
     """Return evidence for speech against pause, float32 (n_frames,), as natural log odds.
 
-    It is `CERTAIN` outside of pause-like runs that are long enough, and at least `-CERTAIN` inside. Pauses are learned
-    from the result of `low_evidence`. `said`, float64 (n_utterances, n_phones), counts the phones of each transcript;
-    sounds that occur with certain phones are then speech, with evidence `QUIET`.
-    """
-    evidence = low_evidence(table, frame_shift)
-    quiet = np.zeros(table.n_frames, bool)
-    for _ in range(ROUNDS):
-        paused = evidence < 0
-        sounds = PauseSounds.learnt(table, paused, evidence > 0, frame_shift)
-        if sounds is None:
-            break
-        if said is not None:
-            spoken = _spoken(table, sounds, paused, said)
-            quiet |= _mostly(table, sounds, paused, spoken)
-            if spoken.all():
-                evidence = np.full(table.n_frames, CERTAIN, np.float32)
-                break
-            if spoken.any():
-                paused &= ~quiet
-                sounds = sounds.without(spoken, float((evidence < 0).sum() / (evidence > 0).sum()))
-        evidence = sounds.of_table(table, paused)
-    evidence[quiet & (evidence > 0)] = QUIET
-    return evidence
-
-
-def _spoken(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Return which components of the pauses occur with certain phones, bool (n_components,)."""
-    some = range(0, len(table), -(-len(table) // MAX_UTTERANCES))
-    durations = [shares.sum(axis=0) for _, shares in _shares(table, sounds, paused, some)]
-    return comes_with_phones(np.array(durations), said[some], [table.speakers[number] for number in some])
-
-
-def _mostly(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Return the frames, bool (n_frames,), that more likely come from these pause components than from others."""
-    found = np.zeros(table.n_frames, bool)
-    if which.any():
-        for rows, shares in _shares(table, sounds, paused, range(len(table))):
-            found[rows] = shares[:, which].sum(axis=1) > 0.5
-    return found
-
-
-def _shares(
-    table: FrameTable, sounds: PauseSounds, paused: np.ndarray, numbers: Iterable[int]
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the rows of each utterance and the posteriors of the pause components, 0 outside pauses."""
-    for number in numbers:
-        rows = table.rows(number)
-        shares = np.zeros((rows.stop - rows.start, len(sounds.pause.weights)))
-        if paused[rows].any():
-            shares[paused[rows]] = sounds.pause.posteriors(table.frames[rows][paused[rows]].astype(np.float64))
-        yield rows, shares
-
-
-def low_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
-    """Return evidence as `pause_evidence`, from runs of low values on the axis from pause to speech.
-
+    It is `CERTAIN` outside of long runs of low values on the axis from pause to speech, and at least `-CERTAIN` inside.
     If there are many such runs, the axis is estimated again, between them and the rest.
     """
     axis = speech_axis(table, frame_shift)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.alignment import pauses
 from asr.alignment.pause_model import CERTAIN, runs
 from asr.alignment.pauses import pause_evidence, speech_axis
 from asr.features.frame_table import FrameTable
@@ -63,25 +62,6 @@ def test_pauses_are_found_in_noise_of_changing_level():
     frames = table.frames.copy()
     frames[:, 3] += np.where(paused, 1.5 * level, 0.0).astype(np.float32)
     assert agreement(FrameTable(table.ids, table.speakers, frames, table.offsets), paused) > 0.95
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_noise_that_swells_is_known_by_how_its_recording_sounds(seed):
-    rng = np.random.default_rng(seed)
-    table, paused = utterances(THREE, n=24, seed=seed)
-    frames = table.frames.copy()
-    for number in range(len(table)):
-        rows = table.rows(number)
-        room = rng.normal(size=6) * (2.0, 2.0, 2.0, 0.0, 2.0, 2.0)
-        level = 4.0 * np.clip(np.sin(np.arange(200) / 15 + rng.uniform(0.0, 6.0)), 0.0, 1.0)
-        frames[rows] -= frames[rows][paused[rows]].mean(axis=0)  # one voice, one microphone
-        frames[rows] += np.where(paused[rows, None], room, 0.0)
-        frames[rows, 3] += np.where(paused[rows], level, 0.0)
-    swelling = FrameTable(table.ids, table.speakers, frames.astype(np.float32), table.offsets)
-    assert agreement(swelling, paused) > 0.94
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pauses, "ROUNDS", 0)
-        assert agreement(swelling, paused) < 0.88  # only by the level
 
 
 def test_what_is_shorter_than_a_pause_is_none():

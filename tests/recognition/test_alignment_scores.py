@@ -96,7 +96,7 @@ def test_of_a_few_utterances_it_is_the_model_that_knows_silence(
 ) -> None:
     # As if the ends of a few utterances were not enough to model pauses.
     monkeypatch.setattr(
-        "asr.alignment.alignment_check.low_evidence", lambda table, shift: np.ones(table.n_frames, np.float32)
+        "asr.alignment.alignment_check.pause_evidence", lambda table, shift: np.ones(table.n_frames, np.float32)
     )
     rng = np.random.default_rng(0)
     given = dict(list(transcripts_of(toy_corpus).items())[:2])
