@@ -116,7 +116,9 @@ class KSODClassifier(OneVsRestClassifier):
         counts = np.bincount(codes)
         if counts[counts > 0].min() < 2:
             raise ValueError(
-                f"validation = {self.validation} needs at least two samples of every class, got a class with one"
+                f"validation = {self.validation} needs at least two samples of every class, got "
+                f"{(counts == 1).sum()} of {(counts > 0).sum()} classes with one. "
+                "Use more samples, leave the class out, or use KFDClassifier"
             )
         held_out = np.zeros(codes.shape[0], dtype=bool)
         order = check_random_state(self.random_state).permutation(codes.shape[0])

@@ -126,7 +126,8 @@ def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarr
         n_alone = int((counts == 1).sum())
         raise ValueError(
             "holding out samples needs at least two samples of every class, "
-            f"got {n_alone} of {(counts > 0).sum()} classes with one"
+            f"got {n_alone} of {(counts > 0).sum()} classes with one. "
+            "Use more samples, leave the class out, or use KFDClassifier with calibrate_on = 'training'"
         )
     order = np.random.default_rng(seed).permutation(codes.shape[0])
     by_class = order[np.argsort(codes[order], kind="stable")]
