@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -76,15 +76,21 @@ class KFDClassifier(ThresholdedClassifier):
     solver: str = parameter({"direct", "coordinate_descent"}, default="direct")
     significant_figures: int = parameter(Interval(Integral, 1, 12, closed="both"), default=6)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    _takes_weights: ClassVar[bool] = True
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         if self.solver == "coordinate_descent":
+            if weight is not None:
+                raise ValueError("sample_weight and class_weight need solver = 'direct', got 'coordinate_descent'")
             self._descend(X, targets)
             return
-        resolved = make_kernel(self.kernel, self.sigma).resolved(X)
+        resolved = make_kernel(self.kernel, self.sigma).resolved(X, weight)
         kernel, centers = dictionary(resolved, X)
+        if weight is not None and centers.shape[0] != X.shape[0]:
+            raise ValueError(f"sample_weight and class_weight need a kernel with one column per sample, got {resolved}")
         K = kernel_matrix(kernel, X, centers)
         self.regularization_ = penalty_given_or_chosen(self.regularization, resolved, X, targets, self.penalty, K)
-        solution = RidgeSolution(K, targets, self.regularization_, self.penalty)
+        solution = RidgeSolution(K, targets, self.regularization_, self.penalty, weight)
         self._keep_expansion(kernel, centers, solution.alpha, solution.bias)
         if self._leaves_one_out():
             self._left_out = solution.leave_one_out_outputs(own_column=self.calibrate_on == "leave_label_out")

@@ -98,7 +98,7 @@ class KSODClassifier(OneVsRestClassifier):
         self.held_out_errors_ = np.stack([output.errors for output in chosen])
         self._left_out = np.stack([output.held_out for output in chosen], axis=1) if len(splits) > 1 else None
 
-    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> None:
         outputs = self._outputs(X) if self._left_out is None else self._left_out
         del self._left_out
         self._fit_posterior(outputs, codes)

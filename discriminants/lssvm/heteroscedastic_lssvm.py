@@ -13,6 +13,7 @@ from discriminants.lssvm.bayesian_lssvm import BayesianLSSVMRegressor
 from discriminants.util.estimator import COUNT, estimator, parameter
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
+from discriminants.util.weights import weights_of
 
 _LOG_SQUARE_MEAN = -1.2703628454614782  # of the logarithm of a squared standard normal number: -log 2 - Euler's gamma
 _LOG_SQUARE_VARIANCE = 0.5 * np.pi**2
@@ -73,16 +74,17 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
     max_rounds: int = parameter(COUNT, default=5)
     max_samples: int | None = parameter(Interval(Integral, 3, None, closed="left"), None, default=300)
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: None = None) -> Self:
         """Fit curve and noise.
 
         Raises
         ------
         ValueError
-            As `BayesianLSSVMRegressor.fit`, or for a precomputed kernel.
+            As `BayesianLSSVMRegressor.fit`, or for weights of samples or a precomputed kernel (not supported).
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", y_numeric=True)
+        weights_of(self, X, y, sample_weight)
         for kernel, width in (("kernel", "sigma"), ("noise_kernel", "noise_sigma")):
             if isinstance(make_kernel(getattr(self, kernel), getattr(self, width)), PrecomputedKernel):
                 raise ValueError(
