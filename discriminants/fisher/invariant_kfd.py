@@ -73,7 +73,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     calibrate_on: str = parameter({"training", "leave_one_out"}, default="training")
     random_state: Any = parameter("random_state", default=None)
 
-    def fit(self, X: np.ndarray, y: np.ndarray, *, copies: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: None = None, *, copies: Any = None) -> Self:
         """Fit the outputs, the thresholds and the posterior model.
 
         Parameters
@@ -84,11 +84,11 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         Raises
         ------
         ValueError
-            If copies or the kernel do not fit.
+            If copies or the kernel do not fit, or for weights of samples (not supported).
         """
         self._copies = copies
         try:
-            return super().fit(X, y)
+            return super().fit(X, y, sample_weight)
         finally:
             del self._copies
 

@@ -98,7 +98,7 @@ class KSODClassifier(OneVsRestClassifier):
         self.held_out_errors_ = np.stack([output.errors for output in chosen])
         self._left_out = np.stack([output.held_out for output in chosen], axis=1) if len(splits) > 1 else None
 
-    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> None:
         outputs = self._outputs(X) if self._left_out is None else self._left_out
         del self._left_out
         self._fit_posterior(outputs, codes)
@@ -116,7 +116,9 @@ class KSODClassifier(OneVsRestClassifier):
         counts = np.bincount(codes)
         if counts[counts > 0].min() < 2:
             raise ValueError(
-                f"validation = {self.validation} needs at least two samples of every class, got a class with one"
+                f"validation = {self.validation} needs at least two samples of every class, got "
+                f"{(counts == 1).sum()} of {(counts > 0).sum()} classes with one. "
+                "Use more samples, leave the class out, or use KFDClassifier"
             )
         held_out = np.zeros(codes.shape[0], dtype=bool)
         order = check_random_state(self.random_state).permutation(codes.shape[0])

@@ -1,6 +1,6 @@
 """Fisher's linear discriminant and its posterior (Andelic 2007, section 3.1)."""
 
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
@@ -12,6 +12,7 @@ from discriminants.multiclass.one_vs_rest import winners
 from discriminants.posteriors.output_models import POSTERIORS
 from discriminants.util.estimator import NOT_NEGATIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
+from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 _MIN_SHARE = 1e-12  # minimum fraction of a direction's total variance within the classes
 
@@ -41,6 +42,10 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         "equal_covariance" is (3.15), always consistent with `predict`. The names of
         `discriminants.posteriors.output_models.POSTERIORS` fit a separate model to the outputs of the training samples;
         "gaussian" gives every projected class its own variance.
+    decide_by : {"posterior", "output"}
+        `predict` returns the class with the largest posterior, or the class with the largest output.
+    class_weight : dict, "balanced" or None
+        Weight of each class, multiplied by the sample weights. "balanced" gives equal priors.
 
     Attributes
     ----------
@@ -64,8 +69,11 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
 
     regularization: float = parameter(NOT_NEGATIVE, default=0.0)
     posterior: str = parameter({"equal_covariance", *POSTERIORS}, default="equal_covariance")
+    decide_by: str = parameter({"posterior", "output"}, default="posterior")
+    class_weight: Any = parameter(*CLASS_WEIGHTS, default=None)
+    _takes_weights: ClassVar[bool] = True
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit the directions and biases.
 
         Raises
@@ -76,14 +84,15 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
-        counts = np.bincount(codes)
+        counts = np.bincount(codes, weight)
         self.priors_ = counts / counts.sum()
-        self.means_, within = _means_and_scatter(X, codes, self.classes_.shape[0])
+        self.means_, within = _means_and_scatter(X, codes, self.classes_.shape[0], weight)
         mean = self.priors_ @ self.means_
         between = np.sqrt(counts)[:, None] * (self.means_ - mean)
         within.flat[:: within.shape[0] + 1] += self.regularization
-        whitening = _whitening(within, between, varying=X.max(axis=0) > X.min(axis=0)) * np.sqrt(X.shape[0])
+        whitening = _whitening(within, between, varying=X.max(axis=0) > X.min(axis=0)) * np.sqrt(counts.sum())
         whitened = (self.means_ - mean) @ whitening
         coef = whitened @ whitening.T
         intercept = np.log(self.priors_) - 0.5 * np.einsum("ij,ij->i", whitened, whitened) - coef @ mean
@@ -97,7 +106,7 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = coef, intercept
         self.posterior_ = None
         if self.posterior != "equal_covariance":
-            self.posterior_ = POSTERIORS[self.posterior]().fit(self._outputs(X), codes)
+            self.posterior_ = POSTERIORS[self.posterior]().fit(self._outputs(X), codes, weight)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
@@ -106,8 +115,10 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class with the largest output."""
+        """Return the class with the largest posterior, or with `decide_by="output"` the largest output."""
         outputs = self._outputs(self._checked(X))
+        if self.posterior_ is not None and self.decide_by == "posterior":
+            return self.classes_[self.posterior_.predict_log_proba(outputs).argmax(axis=1)]
         return self.classes_[winners(outputs)]
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
@@ -132,15 +143,18 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         return (X @ self.coef_.T + self.intercept_).astype(X.dtype)
 
 
-def _means_and_scatter(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+def _means_and_scatter(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return class means (3.1) and within-class scatter (3.7), computed class by class in float64."""
     means, scatter = np.empty((n_classes, X.shape[1])), np.zeros((X.shape[1], X.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):  # rejected by `_whitening`
         for c in range(n_classes):
             samples = X[codes == c].astype(np.float64)
-            means[c] = samples.mean(axis=0)
+            own = None if weight is None else weight[codes == c]
+            means[c] = np.average(samples, axis=0, weights=own)
             samples -= means[c]
-            scatter += samples.T @ samples
+            scatter += samples.T @ (samples if own is None else own[:, None] * samples)
     return means, scatter
 
 

@@ -10,7 +10,7 @@ from discriminants.linear_systems.kernel_values import check_symmetric, check_va
 PENALTIES = ("identity", "kernel")
 
 
-def centred_scatter(K: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray]:
+def centred_scatter(K: np.ndarray, penalty: str, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Compute C = HKK'H (penalty "identity") or HKH (penalty "kernel"), H = I - 11'/N, and the column means of K.
 
     (C + mu I) beta = Hy gives regularized least squares y = K alpha + b. The penalty is mu alpha'alpha with alpha =
@@ -18,23 +18,28 @@ def centred_scatter(K: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray
     eliminated). The constant vector has eigenvalue zero and is given the largest instead. Right-hand sides sum to zero,
     so no solution changes, but rounding errors along that vector are no longer divided by mu.
 
+    With weights V, rows and columns are multiplied by their roots, as if samples were repeated: C = SH'KVK'HS or
+    SH'KHS with S = V^1/2 and H = I - v1'/1'v, and the constant vector becomes S1. K then has one column per sample.
+
     K (n_samples, n_columns) is overwritten by HK for the penalty "identity", by C for "kernel". Raises ValueError if
     its values are not finite, too large, all equal, or, for the penalty "kernel", not symmetric.
     """
     check_values(K)
     if penalty == "kernel":
         check_symmetric(K, "penalty='kernel'")
-    column_means = K.mean(axis=0)
+    share = np.full(K.shape[0], 1.0 / K.shape[0]) if weight is None else weight / weight.sum()
+    column_means = K.mean(axis=0) if weight is None else share @ K
     K -= column_means
-    if penalty == "identity":
-        return _with_constant_vector(K @ K.T), column_means
-    K -= K.mean(axis=1, keepdims=True)
-    return _with_constant_vector(K), column_means
-
-
-def _with_constant_vector(C: np.ndarray) -> np.ndarray:
-    C += 2 * np.linalg.norm(C) / C.shape[0]
-    return C
+    if penalty == "kernel":
+        K -= (K @ share)[:, None]
+    if weight is not None:
+        root = np.sqrt(weight)
+        K *= root
+        K *= root[:, None]
+    C = K @ K.T if penalty == "identity" else K
+    constant = np.sqrt(share)
+    C += np.outer(2 * np.linalg.norm(C) * constant, constant)
+    return C, column_means
 
 
 class RidgeSolution:
@@ -42,15 +47,25 @@ class RidgeSolution:
 
     Time is O(N^3), memory 16 N^2 bytes for the penalty "identity" and 8 N^2 for "kernel", K included, which is
     overwritten. `alpha` (n_columns, n_outputs) are the weights, `bias` (n_outputs,), and `beta` (n_samples, n_outputs)
-    the residuals divided by mu = `regularization`. Raises ValueError as `centred_scatter`, or if the matrix has no
-    Cholesky factor.
+    the residuals divided by mu = `regularization`, with weights times their roots. Raises ValueError as
+    `centred_scatter`, or if the matrix has no Cholesky factor.
     """
 
-    def __init__(self, K: np.ndarray, targets: np.ndarray, regularization: float, penalty: str) -> None:
-        scatter, column_means = centred_scatter(K, penalty)
+    def __init__(
+        self,
+        K: np.ndarray,
+        targets: np.ndarray,
+        regularization: float,
+        penalty: str,
+        weight: np.ndarray | None = None,
+    ) -> None:
+        scatter, column_means = centred_scatter(K, penalty, weight)
         scatter.flat[:: scatter.shape[0] + 1] += regularization
-        self._along_constant = scatter.sum() / scatter.shape[0]
-        means = targets.mean(axis=0)
+        n_samples = scatter.shape[0]
+        share = np.full(n_samples, 1.0 / n_samples) if weight is None else weight / weight.sum()
+        self._root = np.ones((n_samples, 1)) if weight is None else np.sqrt(weight)[:, None]
+        self._along_constant = float(np.sqrt(share) @ scatter @ np.sqrt(share)) / share
+        means = share @ targets
         try:  # the transpose is in Fortran order, so the factor overwrites the matrix
             self._factor = cho_factor(scatter.T, overwrite_a=True, check_finite=False)
         except LinAlgError:
@@ -59,9 +74,10 @@ class RidgeSolution:
                 "Use a larger regularization, or a kernel without large negative eigenvalues"
             ) from None
         self._targets = targets
-        self.beta = cho_solve(self._factor, targets - means, check_finite=False)
+        self.beta = cho_solve(self._factor, self._root * (targets - means), check_finite=False)
         # HK is available, and K'beta = (HK)'beta, because beta sums to zero.
-        self.alpha = self.beta if penalty == "kernel" else K.T @ self.beta
+        self._own = self.beta if penalty == "kernel" else K.T @ self.beta
+        self.alpha = self._own if weight is None else self._root * self._own
         self._HK = K if penalty == "identity" else None
         self.bias = means - column_means @ self.alpha
 
@@ -75,11 +91,11 @@ class RidgeSolution:
         K.
         """
         inverse_diagonal, squares, crossings = self._of_inverse
-        diagonal = inverse_diagonal - 1.0 / (self._along_constant * self.beta.shape[0])
+        diagonal = inverse_diagonal - 1.0 / self._along_constant
         beta = self.beta
         if not own_column and squares.shape == diagonal.shape:
-            beta, diagonal = without_own_columns(beta, diagonal, self.alpha, squares, crossings)
-        return self._targets - beta / diagonal[:, None]
+            beta, diagonal = without_own_columns(beta, diagonal, self._own, squares, crossings)
+        return self._targets - beta / (diagonal[:, None] * self._root)
 
     @cached_property
     def _of_inverse(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

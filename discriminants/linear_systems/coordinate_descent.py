@@ -11,6 +11,9 @@ from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.linear_systems.weighted_ridge import too_small
 from discriminants.linear_systems.working_set import working_set
 
+BLOCK_SIZE = 100
+"""Default number of samples whose coefficients move together."""
+
 
 class Descent(NamedTuple):
     """Result of a descent."""
@@ -20,6 +23,7 @@ class Descent(NamedTuple):
     figures: float  # significant figures of agreement of primal and dual objective, worst output
     infeasibility: float  # norm of the residual relative to that of the targets, worst output
     n_blocks: int  # blocks of coordinates that were solved
+    converged: bool  # whether both agree to the requested figures
 
 
 def block_descent(
@@ -28,7 +32,7 @@ def block_descent(
     targets: np.ndarray,
     regularization: float,
     *,
-    block_size: int = 100,
+    block_size: int = BLOCK_SIZE,
     figures: float = 1.0,
     max_blocks: int = 10_000,
 ) -> Descent:
@@ -63,7 +67,7 @@ def block_descent(
         products += columns @ step
         n_blocks += 1
         reached = _Progress(alpha, products, targets, regularization)
-    return Descent(alpha, reached.bias, reached.figures, reached.infeasibility, n_blocks)
+    return Descent(alpha, reached.bias, reached.figures, reached.infeasibility, n_blocks, reached.within(figures))
 
 
 class _Progress:

@@ -35,13 +35,20 @@ class RidgeSums(BaseEstimator):
             setattr(copy, name, value.copy() if isinstance(value, np.ndarray) else value)
         return copy
 
-    def add(self, features: np.ndarray, targets: np.ndarray) -> None:
-        """Add samples, float64 (n, r) and (n, n_targets), in place."""
+    def add(self, features: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
+        """Add samples, float64 (n, r) and (n, n_targets), in place; a sample of weight two counts as two."""
         Z, Y = features - self.origin_, targets - self.target_origin_
-        self.n_samples_ += Z.shape[0]
-        self.sums_ += Z.sum(axis=0)
+        if weight is None:
+            self.n_samples_ += Z.shape[0]
+            self.sums_ += Z.sum(axis=0)
+            self.target_sums_ += Y.sum(axis=0)
+        else:
+            self.n_samples_ += weight.sum()
+            self.sums_ += weight @ Z
+            self.target_sums_ += weight @ Y
+            root = np.sqrt(weight)[:, None]
+            Z, Y = root * Z, root * Y
         self.squares_ += Z.T @ Z
-        self.target_sums_ += Y.sum(axis=0)
         self.target_squares_ += (Y**2).sum(axis=0)
         self.products_ += Z.T @ Y
 
@@ -72,7 +79,7 @@ class RidgePath(NamedTuple):
     mean: np.ndarray  # (r,)
     target_mean: np.ndarray  # (n_targets,)
     energy: float  # squared deviations of all targets from their means
-    n_samples: int
+    n_samples: float  # sum of the weights
 
     def solve(self, mu: float) -> tuple[np.ndarray, np.ndarray]:
         """Compute weights (r, n_targets) and biases (n_targets,), mu > 0."""
@@ -107,13 +114,14 @@ class LeaveOneOut:
         self._inverses = 1.0 / (path.values + penalties[:, None])
         self.squares = np.zeros(penalties.shape[0])
 
-    def add(self, features: np.ndarray, targets: np.ndarray) -> None:
-        """Add samples, float64 (n, r) and (n, n_targets)."""
+    def add(self, features: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
+        """Add samples, float64 (n, r) and (n, n_targets), each with its weight; all of it is left out."""
+        weight = np.ones(features.shape[0]) if weight is None else weight
         path = self._path
         coordinates = (features - path.mean) @ path.vectors
         centred = targets - path.target_mean
-        leverages = 1.0 / path.n_samples + coordinates**2 @ self._inverses.T
+        leverages = weight[:, None] * (1.0 / path.n_samples + coordinates**2 @ self._inverses.T)
         for number, inverse in enumerate(self._inverses):
             left = np.maximum(1.0 - leverages[:, number], np.finfo(np.float64).eps)
             residuals = centred - coordinates @ (path.rotated * inverse[:, None])
-            self.squares[number] += ((residuals / left[:, None]) ** 2).sum()
+            self.squares[number] += float((weight @ (residuals / left[:, None]) ** 2).sum())

@@ -17,6 +17,7 @@ from discriminants.posteriors.output_models import PlattOutputModel, finite_log_
 from discriminants.util.blas_threads import one_blas_thread_for_few
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.expansion import FLOATS
+from discriminants.util.weights import weights_of
 
 _MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
 
@@ -63,17 +64,18 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
 
     posterior: str = parameter({"leave_one_out", "moderated"}, default="leave_one_out")
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: None = None) -> Self:
         """Learn the outputs and their probabilities.
 
         Raises
         ------
         ValueError
-            For fewer than two classes, a kernel that is precomputed, not symmetric or has negative eigenvalues, or
-            `select_inputs` with another kernel than "ard_gaussian".
+            For fewer than two classes, weights of samples (not supported), a kernel that is precomputed, not symmetric
+            or has negative eigenvalues, or `select_inputs` with another kernel than "ard_gaussian".
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        weights_of(self, X, y, sample_weight)
         if isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel):
             raise ValueError(
                 "kernel = 'precomputed' is not supported: moderated probabilities need k(x, x) of new samples. "

@@ -13,6 +13,7 @@ from discriminants.lssvm.lssvm import LSSVMRegressor
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, SHARE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
+from discriminants.util.weights import weights_of
 
 _SUM = 1e4  # weight of the condition that weights sum to one, relative to errors of about one
 
@@ -68,16 +69,17 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
     combine: Any = parameter(HasMethods(["fit", "predict"]), None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: None = None) -> Self:
         """Fit members and weights.
 
         Raises
         ------
         ValueError
-            For fewer than two samples per member.
+            For fewer than two samples per member, or weights of samples (not supported).
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        weights_of(self, X, y, sample_weight)
         self._one_column = y.ndim == 1
         targets = checked_targets(y, X.dtype)
         order = check_random_state(self.random_state).permutation(X.shape[0])

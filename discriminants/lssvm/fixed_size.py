@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -97,23 +97,25 @@ class _FixedSize(ChosenCenters):
             )
         super()._validate_params()
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    _takes_weights: ClassVar[bool] = True
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         self._forget()
         penalties = self._penalties()
         basis = self._features(X, targets)
-        path, scores = basis.path(X, targets), None
+        path, scores = basis.path(X, targets, weight), None
         penalties = self._at_scale(penalties, path)
         if self._leaves_out(X.shape[0], basis.whitening.shape[1]):
             of_choice = path
             if self.regularization == "auto":
-                distinct, targets, _ = distinct_samples(X, targets.astype(np.float64))
+                distinct, targets, weight = distinct_samples(X, targets.astype(np.float64), weight)
                 if distinct.shape[0] < X.shape[0]:
                     X = X[distinct]
-                    of_choice = basis.path(X, targets)
+                    of_choice = basis.path(X, targets, weight)
             errors = LeaveOneOut(of_choice, penalties)
             for rows, features in basis.blocks(X):
-                errors.add(features, targets[rows])
-            scores = errors.squares / X.shape[0]
+                errors.add(features, targets[rows], None if weight is None else weight[rows])
+            scores = errors.squares / (X.shape[0] if weight is None else weight.sum())
         self._keep_solution(basis, path, penalties, scores)
 
     def _learn(
@@ -224,11 +226,11 @@ class _Features:
             origin = (self._columns.block(self.centers) @ self.whitening).mean(axis=0)
         return RidgeSums().start(origin, targets.mean(axis=0, dtype=np.float64))
 
-    def path(self, X: np.ndarray, targets: np.ndarray) -> RidgePath:
+    def path(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> RidgePath:
         """Compute the penalty path of the sums over these samples."""
         sums = self.sums(targets)
         for rows, features in self.blocks(X):
-            sums.add(features, targets[rows])
+            sums.add(features, targets[rows], None if weight is None else weight[rows])
         return sums.path()
 
     def blocks(self, X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -32,6 +32,7 @@ from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.util.estimator import POSITIVE, SHARE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import KernelRegressor, checked_targets
+from discriminants.util.weights import weights_of
 
 _WANTED_BY = "a least-squares support vector machine"
 
@@ -299,6 +300,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     PairwiseClassifier : one-vs-one over any classifier, with posteriors by coupling.
     """
 
+    _takes_weights: ClassVar[bool] = True
     coding: str = parameter({"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}, default="one-vs-rest")
     decoding: str = parameter({"loss", "hamming"}, default="loss")
     calibrate_on: str = parameter({"auto", "training", "leave_one_out", "held_out"}, default="auto")
@@ -330,9 +332,9 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         if self.calibrate_on == "leave_one_out" and self.solver != "direct":
             raise ValueError(f"calibrate_on = 'leave_one_out' needs solver = 'direct', got {self.solver!r}")
-        weight, rows = None, np.arange(X.shape[0])
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        rows = np.arange(X.shape[0])
+        weight = weights_of(self, X, y, sample_weight)
+        if weight is not None:
             rows = np.flatnonzero(weight)
         self.classes_, codes = class_codes(y[rows])
         own = self._targets(codes)

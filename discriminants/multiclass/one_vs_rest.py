@@ -1,21 +1,32 @@
 """Base of the least-squares classifiers, with one output per class against the rest and targets +-1."""
 
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from discriminants.multiclass.labels import class_codes
-from discriminants.posteriors.output_models import POSTERIORS, LogisticOutputModel, unit_length_outputs
+from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.weights import CLASS_WEIGHTS, given, weights_of, with_positive_weight
 
 
 @estimator
 class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     """Base of the least-squares classifiers; a subclass implements `_fit_targets(X, targets)`, which stores the
     expansion.
+
+    Parameters
+    ----------
+    decide_by : {"posterior", "output"}
+        `predict` returns the class with the largest posterior, or the class with the largest output. The source's
+        threshold of two classes is output zero, where the posteriors may differ.
+
+    class_weight : dict, "balanced" or None
+        Weight of each class, multiplied by the sample weights; labels that are left out have weight one. "balanced"
+        gives all classes equal sums of weights. Posteriors are then those of the weighted samples.
 
     Attributes
     ----------
@@ -26,30 +37,34 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     """
 
     posterior: str = parameter(set(POSTERIORS), default="multinomial")
+    decide_by: str = parameter({"posterior", "output"}, default="posterior")
+    class_weight: Any = parameter(*CLASS_WEIGHTS, default=None)
+    _takes_weights: ClassVar[bool] = False  # whether `_fit_targets` takes weights as its third argument
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit the outputs, then the posterior model on the outputs of the training samples.
 
         Raises
         ------
         ValueError
-            For fewer than two classes.
+            For fewer than two classes, or weights that the learner does not support.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         targets = self._targets(codes)
-        self._fit_targets(X, targets)
-        self._calibrate(X, codes, targets)
+        self._fit_targets(X, targets, *given(weight))
+        self._calibrate(X, codes, targets, weight)
         return self
 
     def _targets(self, codes: np.ndarray) -> np.ndarray:
         """Return targets (n_samples, n_outputs) of samples with these class numbers."""
         return one_vs_rest_targets(codes, self.classes_.shape[0])
 
-    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Fit the posterior model, after the expansion."""
-        self._fit_posterior(self._outputs(X), codes)
+        self._fit_posterior(self._outputs(X), codes, weight)
 
     def _fit_posterior(self, outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> None:
         """Fit the posterior model to complete outputs; "auto" is then "multinomial"."""
@@ -57,8 +72,8 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         even = {"even_at_zero": True} if self._sets_thresholds() and name != "gaussian" else {}
         self.posterior_ = POSTERIORS[name]().fit(self._posterior_inputs(outputs), codes, weight, **even)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
-        """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X."""
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, *weight: np.ndarray) -> None:
+        """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X, with weights if they are given."""
         raise NotImplementedError
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
@@ -67,8 +82,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class with the largest output; with three or more classes and multinomial posteriors, the most
-        probable.
+        """Return the class with the largest posterior, or with `decide_by="output"` the largest output.
 
         A class between two others may have the largest output nowhere (Hastie et al. 2009, section 4.2). The
         multinomial layer can predict it from the outputs of the others.
@@ -92,7 +106,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         return False
 
     def _posteriors_decide(self) -> bool:
-        return len(self.classes_) > 2 and isinstance(self.posterior_, LogisticOutputModel)
+        return self.decide_by == "posterior"
 
     def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
         """Return scores that compare the classes, (n_samples, n_classes), or (n_samples, 1) for two classes."""

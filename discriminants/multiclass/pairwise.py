@@ -11,12 +11,13 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
 from discriminants.util.estimator import estimator, parameter
+from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 
 def _has_posteriors(self: "PairwiseClassifier") -> bool:
@@ -24,7 +25,7 @@ def _has_posteriors(self: "PairwiseClassifier") -> bool:
 
 
 def _has_scores(self: "PairwiseClassifier") -> bool:
-    return self.combine == "voting"
+    return self._combination() == "voting"
 
 
 @estimator
@@ -37,13 +38,16 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier with `decision_function` or `predict_proba`
         Cloned for every pair; its labels are 0 (the class earlier in `classes_`) and 1.
-    combine : {"voting", "coupling", "dag"}
-        Combination of the pairs. "voting" predicts the class that wins most pairs. Ties are broken by the sum of the
-        decision values (of the probabilities less 0.5 if the estimator has no `decision_function`), and then by the
-        order of `classes_`. "coupling" predicts the largest posterior of `predict_proba`. "dag" is the decision
-        directed acyclic graph of Platt et al. 2000: starting from all classes in order, the first and the last
-        remaining class are compared and the loser is removed. This takes n_classes - 1 evaluations per sample instead
-        of all pairs, and each estimator is evaluated only on the samples that reach it.
+    combine : {"auto", "voting", "coupling", "dag"}
+        Combination of the pairs. "auto" is "coupling" if the estimator has `predict_proba`, else "voting". "voting"
+        predicts the class that wins most pairs. Ties are broken by the sum of the decision values (of the probabilities
+        less 0.5 if the estimator has no `decision_function`), and then by the order of `classes_`. "coupling" predicts
+        the largest posterior of `predict_proba`. "dag" is the decision directed acyclic graph of Platt et al. 2000:
+        starting from all classes in order, the first and the last remaining class are compared and the loser is
+        removed. This takes n_classes - 1 evaluations per sample instead of all pairs, and each estimator is evaluated
+        only on the samples that reach it.
+    class_weight : dict, "balanced" or None
+        Weight of each class, multiplied by the sample weights. The estimator needs `sample_weight` in its `fit`.
     n_jobs : int, optional
         Number of pairs trained in parallel, as in joblib.
 
@@ -79,7 +83,8 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator: Any = parameter(
         HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), kw_only=False
     )
-    combine: str = parameter({"voting", "coupling", "dag"}, default="voting", kw_only=False)
+    combine: str = parameter({"auto", "voting", "coupling", "dag"}, default="auto", kw_only=False)
+    class_weight: Any = parameter(*CLASS_WEIGHTS, default=None)
     n_jobs: int | None = parameter(Integral, None, default=None)
 
     def __sklearn_tags__(self) -> Tags:
@@ -90,7 +95,11 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    @property
+    def _takes_weights(self) -> bool:
+        return bool(has_fit_parameter(self.estimator, "sample_weight"))
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Train an estimator for each pair of classes.
 
         Parameters
@@ -106,6 +115,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, **self._accepted())
+        X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]
         if self.combine == "coupling" and not hasattr(self.estimator, "predict_proba"):
@@ -118,6 +128,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 clone(self.estimator),
                 X[np.ix_(samples, samples)] if pairwise else X[samples],
                 (codes[samples] == codes[samples].max()).astype(np.intp),
+                {} if weight is None else {"sample_weight": weight[samples]},
             )
             for samples in rows
         )
@@ -127,7 +138,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class, by `combine`."""
         X = self._checked(X)
-        match self.combine:
+        match self._combination():
             case "voting":
                 numbers = winners(self._votes(X))
             case "coupling":
@@ -138,7 +149,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @available_if(_has_scores)
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return votes plus the sum of the decision values scaled to (-1/3, 1/3); only if `combine` is "voting".
+        """Return votes plus the sum of the decision values scaled to (-1/3, 1/3); only for "voting".
 
         Shape (n_samples, n_classes), or for two classes (n_samples,): the decision values themselves, positive for the
         second class.
@@ -160,6 +171,11 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         `discriminants.multiclass.pairwise_coupling.couple` has the formula.
         """
         return np.exp(self.predict_log_proba(X))
+
+    def _combination(self) -> str:
+        if self.combine != "auto":
+            return self.combine
+        return "coupling" if _has_posteriors(self) else "voting"
 
     def _accepted(self) -> dict[str, Any]:
         """Return the options of `validate_data` for inputs that the estimator supports."""
@@ -221,5 +237,5 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return first
 
 
-def _fit_pair(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    return estimator.fit(X, y)
+def _fit_pair(estimator: Any, X: np.ndarray, y: np.ndarray, weights: dict[str, np.ndarray]) -> Any:
+    return estimator.fit(X, y, **weights)

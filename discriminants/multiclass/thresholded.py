@@ -9,6 +9,7 @@ from discriminants.fisher.thresholds import THRESHOLDS
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.util.estimator import estimator, field, parameter
+from discriminants.util.weights import given
 
 _FOLDS = 5
 _MIN_LEFT_OUT = 10  # samples of a class; with fewer, each one changes its class's outputs too much
@@ -42,12 +43,12 @@ class ThresholdedClassifier(OneVsRestClassifier):
     calibrate_on: str = parameter({"training", "held_out"}, default="training")
     solver: str = field(default="direct", init=False)  # a parameter of some subclasses
 
-    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> None:
         if self.calibrate_on == "held_out":
-            outputs = self._held_out_outputs(X, codes, targets)
+            outputs = self._held_out_outputs(X, codes, targets, weight)
         else:
             outputs = self._small_classes_kept(self._calibration_outputs(X, targets), X, codes)
-        self._fit_calibration(outputs, codes, targets, None)
+        self._fit_calibration(outputs, codes, targets, weight)
 
     def _leaves_one_out(self) -> bool:
         """Whether closed-form leave-one-out outputs are requested and supported by the solver."""
@@ -92,7 +93,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> Any:
         """Call `_fit_targets`; a subclass whose `fit` takes weights uses them."""
-        self._fit_targets(X, targets)
+        self._fit_targets(X, targets, *given(weight))
 
     def _held_out_outputs(
         self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
@@ -126,7 +127,8 @@ def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarr
         n_alone = int((counts == 1).sum())
         raise ValueError(
             "holding out samples needs at least two samples of every class, "
-            f"got {n_alone} of {(counts > 0).sum()} classes with one"
+            f"got {n_alone} of {(counts > 0).sum()} classes with one. "
+            "Use more samples, leave the class out, or use KFDClassifier with calibrate_on = 'training'"
         )
     order = np.random.default_rng(seed).permutation(codes.shape[0])
     by_class = order[np.argsort(codes[order], kind="stable")]

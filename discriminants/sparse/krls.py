@@ -265,9 +265,9 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         self._begin(X, targets.shape[1])
         self._learn_classes(X, targets)
 
-    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> None:
         if self.posterior != "gaussian":
-            super()._calibrate(X, codes, targets)
+            super()._calibrate(X, codes, targets, weight)
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:

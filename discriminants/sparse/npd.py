@@ -1,5 +1,7 @@
 """Nonlinear pseudo-discriminants (Andelic 2007, section 3.4.1, algorithm 1)."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from discriminants.center_selection.forward.forward_selection import SelectionState
@@ -49,6 +51,8 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     SparseKernelLogisticClassifier : logistic loss and better posteriors.
     """
 
+    _takes_weights: ClassVar[bool] = True
+
 
 @estimator
 class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
@@ -61,4 +65,5 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
     OROLSRegressor : regularized least squares with the same selection.
     """
 
+    _takes_weights: ClassVar[bool] = True
     criterion: str | None = "cv"

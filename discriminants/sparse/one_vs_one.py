@@ -27,6 +27,7 @@ from discriminants.sparse.npd import NPDClassifier
 from discriminants.sparse.orols import OROLSClassifier
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
+from discriminants.util.weights import weights_of
 
 _MIN_HELD_OUT = 5  # samples in half a class
 _PRIOR_SAMPLES = 2.0  # added to the samples of a pair with small classes, with the squared error of zero weights
@@ -130,6 +131,8 @@ class OneVsOneKernelClassifier(PairExpansion):
         self,
         X: np.ndarray,
         y: np.ndarray,
+        sample_weight: None = None,
+        *,
         progress: Callable[[int, int], None] | None = None,
         workers: Workers | None = None,
     ) -> Self:
@@ -145,10 +148,12 @@ class OneVsOneKernelClassifier(PairExpansion):
         Raises
         ------
         ValueError
-            For fewer than two classes, or a kernel with several columns per point or a separate width for each point.
+            For fewer than two classes, weights of samples (not supported), or a kernel with several columns per point
+            or a separate width for each point.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        weights_of(self, X, y, sample_weight)
         self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]
         workers = SerialWorkers() if workers is None else workers

@@ -1,6 +1,7 @@
 """Order-recursive orthogonal least squares with a self-adjusting ridge (Andelic 2007, 3.4.2, algorithm 2)."""
 
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -99,6 +100,8 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
     SparseKernelLogisticClassifier : logistic loss and better posteriors.
     """
 
+    _takes_weights: ClassVar[bool] = True
+
 
 @estimator
 class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
@@ -115,4 +118,5 @@ class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
     KRLSRegressor : for streams.
     """
 
+    _takes_weights: ClassVar[bool] = True
     criterion: str | None = "cv"

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.named import NAMED
@@ -35,6 +35,7 @@ from discriminants.parallel.workers import Workers
 from discriminants.util.blas_threads import one_blas_thread
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.weights import CLASS_WEIGHTS, weights_of
 
 _SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
 _FASTEST = 1e3  # learning rate; weights stay finite in float32
@@ -97,6 +98,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         variance up to one.
     max_newton_steps : int
         Maximum number of steps of "irls".
+    class_weight : dict, "balanced" or None
+        Weight of each class in the loss, multiplied by the sample weights.
     max_memory : int, optional
         Bytes that the fit may use in addition to the samples: in this process and in its workers on this machine.
     warm_start : bool
@@ -135,6 +138,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     regression, 2008 (truncated Newton).
     """
 
+    _takes_weights: ClassVar[bool] = True
     classes_: np.ndarray = field(init=False)
     n_centers: int = parameter(COUNT, default=1000, kw_only=False)
     n_extra_centers: int = parameter(Interval(Integral, 0, None, closed="left"), default=0)
@@ -154,6 +158,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     learning_rate: float | str = parameter({"auto"}, Interval(Real, 0, _FASTEST, closed="right"), default="auto")
     tol: float = parameter(NOT_NEGATIVE, default=1e-8)
     max_newton_steps: int = parameter(COUNT, default=100)
+    class_weight: Any = parameter(*CLASS_WEIGHTS, default=None)
     max_memory: int | None = parameter(None, COUNT, default=None)
     warm_start: bool = parameter("boolean", default=False)
     random_state: Any = parameter("random_state", default=None)
@@ -211,7 +216,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         workers = workers_of_this_process() if workers is None else workers
         with one_blas_thread(), ExitStack() as open_files:
             X, y = validate_data(self, opened(X), y, dtype=FLOATS, order="C")
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weight = weights_of(self, X, y, sample_weight)
+            weight = np.ones(X.shape[0]) if weight is None else weight
             all_samples, present = X, weight > 0
             if not present.all():  # samples of weight zero are excluded, also from the dictionary
                 X, y, weight = X[present], y[present], weight[present]

@@ -1,6 +1,6 @@
 """Base of the least-squares regressors, with one output per target column."""
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.weights import given, weights_of, with_positive_weight
 
 _MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares and weights stay finite
 
@@ -16,7 +17,9 @@ _MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
     """Base of the regressors; a subclass implements `_fit_targets(X, targets)`, which stores the expansion."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    _takes_weights: ClassVar[bool] = False  # whether `_fit_targets` takes weights as its third argument
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit the outputs.
 
         Parameters
@@ -26,16 +29,18 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
         Raises
         ------
         ValueError
-            For targets that are not numbers, or whose squares exceed the float type of X.
+            For targets that are not numbers, or whose squares exceed the float type of X; or weights
+            that the learner does not support.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self._one_column = y.ndim == 1
-        self._fit_targets(X, checked_targets(y, X.dtype))
+        self._fit_targets(X, checked_targets(y, X.dtype), *given(weight))
         return self
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
-        """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X."""
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, *weight: np.ndarray) -> None:
+        """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X, with weights if they are given."""
         raise NotImplementedError
 
     def _checked_stream(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from discriminants import BayesianLSSVMRegressor, HeteroscedasticLSSVMRegressor, ModelFormatError
+from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
@@ -104,3 +105,21 @@ def test_attributes_that_cannot_be_learned_are_refused() -> None:
         setattr(changed, name, value)
         with pytest.raises(ModelFormatError, match=name):
             estimator_from_arrays(*estimator_to_arrays(changed))
+
+
+def test_many_samples_take_three_decompositions_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    decompose = KernelSpectrum.__init__
+
+    def counted(self: KernelSpectrum, K: np.ndarray, weight: np.ndarray | None = None) -> None:
+        sizes.append(K.shape[0])
+        decompose(self, K, weight)
+
+    monkeypatch.setattr(KernelSpectrum, "__init__", counted)
+    samples = noisy_sinc(400, 1)
+    model = HeteroscedasticLSSVMRegressor(max_samples=100).fit(*samples)
+    assert sizes.count(400) == 3
+    whole = HeteroscedasticLSSVMRegressor(max_samples=None, max_rounds=2).fit(*samples)
+    noise = np.log(model.noise_variance(NEW[5:-5])), np.log(whole.noise_variance(NEW[5:-5]))
+    assert np.abs(noise[0] - noise[1]).max() < 0.7
+    np.testing.assert_allclose(model.predict(NEW[5:-5]), whole.predict(NEW[5:-5]), atol=0.1)

@@ -345,6 +345,18 @@ def test_descent_gives_the_discriminant_of_the_direct_solution_without_its_matri
         KFDClassifier(solver="coordinate_descent").fit(X, y)
 
 
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_descent_by_default_predicts_as_the_direct_solution(noise: float) -> None:
+    """A small penalty, with which the descent alone takes over 10,000 blocks."""
+    X, y = make_moons(1200, noise=noise, random_state=0)
+    settings = {"penalty": "kernel", "regularization": 1e-4, "calibrate_on": "training"}
+    direct = KFDClassifier(**settings).fit(X[:600], y[:600])
+    descent = KFDClassifier(**settings, solver="coordinate_descent").fit(X[:600], y[:600])
+    expected = direct.decision_function(X)
+    np.testing.assert_allclose(descent.decision_function(X), expected, atol=1e-3 * expected.std())
+    np.testing.assert_array_equal(descent.predict(X), direct.predict(X))
+
+
 @pytest.mark.slow
 def test_descent_holds_no_matrix_of_all_samples() -> None:
     X, y = make_moons(6000, noise=0.2, random_state=0)

@@ -147,3 +147,11 @@ def test_several_classes_have_an_output_each() -> None:
     assert learner.decision_function(X).shape == (150, 3)
     assert learner.rho_.shape == learner.n_components_.shape == (3,)
     assert learner.score(X, y) > 0.96
+
+
+@pytest.mark.parametrize("validation", [0.2, 3])
+def test_a_class_of_one_sample_names_a_remedy(validation: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"1 of 2 classes with one.*KFDClassifier"):
+        KSODClassifier(validation=validation).fit(X[:51], y[:51])
+    KFDClassifier(calibrate_on="training").fit(X[:51], y[:51])

@@ -66,7 +66,7 @@ def _walked(learner: PairwiseClassifier, x: np.ndarray) -> int:
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_every_way_to_combine_agrees_with_a_sample_at_a_time(n_classes: int) -> None:
     X, y = _blobs(n_classes)
-    learner = PairwiseClassifier(LogisticRegression()).fit(X, y)
+    learner = PairwiseClassifier(LogisticRegression(), "voting").fit(X, y)
     coupled = np.array([_coupled_as_printed(_posteriors(learner, x)) for x in X[:80]])
     naive = {
         "voting": [_voted(learner, x) for x in X[:80]],
@@ -83,13 +83,20 @@ def test_every_way_to_combine_agrees_with_a_sample_at_a_time(n_classes: int) -> 
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_voting_is_scikit_learns(n_classes: int) -> None:
     X, y = _blobs(n_classes)
-    ours = PairwiseClassifier(LogisticRegression()).fit(X, y)
+    ours = PairwiseClassifier(LogisticRegression(), "voting").fit(X, y)
     theirs = OneVsOneClassifier(LogisticRegression()).fit(X, y)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     if n_classes > 2:
         np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X))
     else:  # theirs counts one vote; ours are the decision values
         np.testing.assert_array_equal(ours.decision_function(X), ours.estimators_[0].decision_function(X))
+
+
+def test_default_combination_is_coupling_if_there_are_posteriors() -> None:
+    X, y = _blobs(3)
+    coupled = PairwiseClassifier(LogisticRegression()).fit(X, y)
+    np.testing.assert_array_equal(coupled.predict(X), coupled.predict_proba(X).argmax(axis=1))
+    assert hasattr(PairwiseClassifier(SVC()).fit(X, y), "decision_function")
 
 
 class _Fixed(ClassifierMixin, BaseEstimator):

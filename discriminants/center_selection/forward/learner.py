@@ -26,6 +26,7 @@ from discriminants.multiclass.one_vs_rest import winners
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.few_samples import are_few
+from discriminants.util.weights import given
 
 StateMaker = Callable[[slice, int], SelectionState]
 
@@ -135,32 +136,41 @@ class ForwardSelectionLearner(KernelExpansion):
         """Whether the Gram form must update the residual at the candidates, which a callable rule may use."""
         return self.rule == "largest_residual" or callable(self.rule)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         if X.shape[0] < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
         if self.norm_penalty and self.n_candidates is None:
             raise ValueError(
                 f"norm_penalty = {self.norm_penalty} with n_candidates = None. Expected a number of candidates"
             )
+        if weight is not None and self.n_candidates is None:
+            raise ValueError("sample_weight and class_weight need n_candidates. Expected a number of candidates")
         if self.norm_penalty and self.criterion in CRITERIA:
             raise ValueError(f"criterion = {self.criterion!r} does not support norm_penalty. Use criterion = 'cv'")
         random = check_random_state(self.random_state)
-        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
-        points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random)
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X, weight)
+        named = {} if weight is None else {"weight": weight}
+        points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random, **named)
         if not any(path.n_centers for path in paths):
             raise ValueError(
                 f"no center could be chosen: every column of {kernel} is constant over the samples. "
                 "Expected rows of X that differ. Use a smaller width"
             )
         if self.criterion == "cv" or (self.criterion == "auto" and self._decides_by_folds(targets)):
-            best = self._cross_validated_size(X, targets, kernel, random, max(path.n_centers for path in paths))
+            best = self._cross_validated_size(X, targets, kernel, random, max(path.n_centers for path in paths), weight)
             sizes = [min(best, path.n_centers) for path in paths]
         else:
             sizes = [self._criterion_size(path) for path in paths]
         self._keep(X, points, candidate_kernel, paths, sizes)
 
     def selection_paths(
-        self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
+        self,
+        X: np.ndarray,
+        targets: np.ndarray,
+        *,
+        kernel: Kernel,
+        random: np.random.RandomState,
+        weight: np.ndarray | None = None,
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
         """Select up to `n_centers` centers for each dictionary.
 
@@ -176,22 +186,30 @@ class ForwardSelectionLearner(KernelExpansion):
             Kernel with numbers as parameters.
         random : RandomState
             Generator of the random numbers.
+        weight : ndarray of shape (N,), optional
+            Positive weights of the samples.
         """
         rows = self._candidate_rows(X, kernel, random)
         if self.candidates == "residual" and self.n_candidates is not None and self.n_candidates < X.shape[0]:
             pilot = rows[np.sort(random.choice(rows.shape[0], -(-rows.shape[0] // _PILOT), replace=False))]
-            _, _, paths = self._selected(X, targets, pilot, kernel, random)
+            _, _, paths = self._selected(X, targets, pilot, kernel, random, weight)
             rows = self._rows_by_residual(X, targets, pilot, paths, kernel, random)
-        return self._selected(X, targets, rows, kernel, random)
+        return self._selected(X, targets, rows, kernel, random, weight)
 
     def _selected(
-        self, X: np.ndarray, targets: np.ndarray, rows: np.ndarray, kernel: Kernel, random: np.random.RandomState
+        self,
+        X: np.ndarray,
+        targets: np.ndarray,
+        rows: np.ndarray,
+        kernel: Kernel,
+        random: np.random.RandomState,
+        weight: np.ndarray | None = None,
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
         """Select among the candidates in the given rows."""
         candidate_kernel, which = kernel.at(rows).over(X[rows])
         points = rows[which]
         n_centers = min(int(self.n_centers), points.shape[0])
-        make_state = self._state_maker(candidate_kernel, X, targets, points)
+        make_state = self._state_maker(candidate_kernel, X, targets, points, *given(weight))
         rule = make_rule(self.rule, random)
         paths = []
         for columns in self._dictionaries(targets):
@@ -246,13 +264,15 @@ class ForwardSelectionLearner(KernelExpansion):
         _, first = np.unique(X[rows], axis=0, return_index=True)
         return rows[np.sort(first)]
 
-    def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
+    def _state_maker(
+        self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray, weight: np.ndarray | None = None
+    ) -> StateMaker:
         """Return a function (columns of the targets, n_centers) -> fresh selection state."""
         matrix = KernelMatrix(kernel, X, points, self.epsilon)
         if self.n_candidates is None:
             return lambda which, n_centers: ColumnState(matrix, targets[:, which], n_centers)
         diagonal = (points, self.epsilon) if self.epsilon else None
-        gram = accumulate_gram(kernel, X, targets, X[points], diagonal=diagonal)
+        gram = accumulate_gram(kernel, X, targets, X[points], diagonal=diagonal, sample_weight=weight)
         if self.norm_penalty:
             gram = with_norm_penalty(gram, matrix.at_candidates(), self.norm_penalty)
         at_candidates = matrix.at_candidates() if self._needs_residual() else None
@@ -276,15 +296,23 @@ class ForwardSelectionLearner(KernelExpansion):
         return largest > 1 and are_few(targets.shape[0], int(self.n_centers))
 
     def _cross_validated_size(
-        self, X: np.ndarray, targets: np.ndarray, kernel: Kernel, random: np.random.RandomState, largest: int
+        self,
+        X: np.ndarray,
+        targets: np.ndarray,
+        kernel: Kernel,
+        random: np.random.RandomState,
+        largest: int,
+        weight: np.ndarray | None,
     ) -> int:
         """Return the size with the least held-out error: error rate for a classifier, else squared error."""
         sizes = sizes_up_to(largest)
         loss = _misclassified if is_classifier(self) else _squared_error
         total = np.zeros(len(sizes))
         for train, held_out in self._folds(targets):
-            _, _, paths = self.selection_paths(X[train], targets[train], kernel=kernel.at(train), random=random)
-            total += path_losses(paths, X[held_out], targets[held_out], sizes, loss)
+            own = {} if weight is None else {"weight": weight[train]}
+            _, _, paths = self.selection_paths(X[train], targets[train], kernel=kernel.at(train), random=random, **own)
+            of_fold = None if weight is None else weight[held_out]
+            total += path_losses(paths, X[held_out], targets[held_out], sizes, loss, of_fold)
         return sizes[int(np.argmin(total))]
 
     def _folds(self, targets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -328,16 +356,22 @@ def path_losses(
     X: np.ndarray,
     targets: np.ndarray,
     sizes: list[int],
-    loss: Callable[[np.ndarray, np.ndarray], float],
+    loss: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return summed loss(outputs, targets) on held-out samples at each size; shorter paths repeat their last model."""
+    """Return the weighted sum of loss(outputs, targets) (n_held_out,) at each size; shorter paths repeat their last
+    model.
+    """
+    weight = np.ones(targets.shape[0]) if weight is None else weight
     steps = [path.outputs(X, [min(size, path.n_centers) for size in sizes]) for path in paths]
-    return np.array([loss(np.hstack([output for _, output in step]), targets) for step in zip(*steps, strict=True)])
+    return np.array(
+        [weight @ loss(np.hstack([output for _, output in step]), targets) for step in zip(*steps, strict=True)]
+    )
 
 
-def _misclassified(outputs: np.ndarray, targets: np.ndarray) -> float:
-    return float((winners(outputs) != winners(targets)).sum())
+def _misclassified(outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    return (winners(outputs) != winners(targets)).astype(np.float64)
 
 
-def _squared_error(outputs: np.ndarray, targets: np.ndarray) -> float:
-    return float(((outputs - targets) ** 2).sum())
+def _squared_error(outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    return ((outputs - targets) ** 2).sum(axis=1)
