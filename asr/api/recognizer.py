@@ -333,7 +333,7 @@ class Recognizer(DescribedModel):
             confusions=confusions,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
-        if lattice_options.confidence or lattice_options.mbr:
+        if lattice_options.calibrated(model.search) is not None:
             log_calibration(model.search.confidence, own_grammar=self._choice is None)
         return decode_files(
             model,

@@ -161,6 +161,8 @@ def _summaries(runs: Sequence[RunResults], scored: Mapping[str, ScoreReport]) ->
             )
         else:
             yield f"{size}."
+        if run.uncalibrated:
+            yield f"The confidences of {run.name} are not calibrated and may be too high."
     if len(scored) == 2:
         (first, a), (second, b) = scored.items()
         if a.words:
@@ -237,6 +239,7 @@ def _word_table(runs: Sequence[RunResults]) -> PlainTable:
         columns.append((f"Median s{of}", {word: median(values) for word, values in durations.items()}))
         if trusts:
             measure = "trust" if run.hypotheses is None else "confidence"
+            measure = f"uncalibrated {measure}" if run.uncalibrated else measure
             columns.append((f"Lowest {measure}{of}", {word: min(values) for word, values in trusts.items()}))
         if run.errors:
             wrong = [pair for one in run.errors.values() for pair in one.pairs if pair[0] != pair[1]]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from asr.alignment.ctm import read_ctm
+from asr.alignment.ctm import is_uncalibrated, read_ctm
 from asr.alignment.recording_labels import Label
 from asr.alignment.score_files import SCORES, SUSPECTS, read_reasons, read_scores
 from asr.recognition.hypotheses import HYPOTHESES, TIMES
@@ -30,6 +30,7 @@ class RunResults:
     scores: Mapping[str, float] = field(default_factory=dict)  # of alignments, see `asr.alignment.transcript_scores`
     trust: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)  # of suspicious utterances, by printable name
+    uncalibrated: bool = False  # whether the words have confidences that are not calibrated
 
     @property
     def names(self) -> set[str]:
@@ -57,7 +58,7 @@ def read_run(folder: Path) -> RunResults:
         words = _read_labels(folder / TIMES)
         found = {utterance: tuple(label.text for label in labels) for utterance, labels in words.items()}
         hypotheses = read_transcripts(folder / HYPOTHESES, format="kaldi") if is_file(folder / HYPOTHESES) else found
-        return RunResults(name, words, hypotheses=hypotheses)
+        return RunResults(name, words, hypotheses=hypotheses, uncalibrated=is_uncalibrated(folder / TIMES))
     raise CorpusError(
         f"{folder}: has neither {WORDS} nor {TIMES}. Expected the output folder of asr align or asr decode."
     )

@@ -46,7 +46,7 @@ def write_recognition(folder: Path, data: Path, *, wrong: tuple[int, ...]) -> Pa
         for index, one in enumerate(read_data_directory(data).utterances)
     }
     rows = [CtmRow(name, 0.2 * n, 0.2, word, 0.3) for name, words in found.items() for n, word in enumerate(words)]
-    write_ctm(folder / "hyp.ctm", rows)
+    write_ctm(folder / "hyp.ctm", rows, uncalibrated=True)
     (folder / "hyp.txt").write_text("".join(f"{' '.join([name, *words])}\n" for name, words in found.items()))
     return folder
 
@@ -73,7 +73,15 @@ def test_two_recognitions_are_side_by_side(tmp_path, data):
     page, excerpts = reported(folders, tmp_path / "r.html", data=data)
     names = [one.id for one in read_data_directory(data).utterances]
     assert excerpts[:2] == names[:2]
-    for expected in ("Errors (a)", "Errors (b)", "Missed (a)", "words (b)", "Recognition: a and b", "b minus a: -"):
+    for expected in (
+        "Errors (a)",
+        "Errors (b)",
+        "Missed (a)",
+        "words (b)",
+        "Recognition: a and b",
+        "b minus a: -",
+        "Lowest uncalibrated confidence (b)",
+    ):
         assert expected in page.words
     assert {attrs["class"] for attrs in page.all("button")} == {"low"}  # confidence 0.3
 
