@@ -123,7 +123,7 @@ def test_labels_of_audacity_are_words_with_their_speaker(tmp_path):
     assert [row[2] for row in rows] == ["A: één", "B: één"]
 
 
-@pytest.mark.parametrize("name", ["textgrid", "elan"])
+@pytest.mark.parametrize("name", ["textgrid", "elan", "csv", "json"])
 def test_corrected_words_come_back(tmp_path, asr, name):
     """Words without other tiers are joined to utterances; tiers of phones and trusts are not read."""
     audio = record(tmp_path / "talk.wav")
