@@ -8,8 +8,10 @@ from asr.alignment.ctm import is_uncalibrated, read_ctm
 from asr.alignment.recording_labels import Label
 from asr.alignment.score_files import SCORES, SUSPECTS, read_reasons, read_scores
 from asr.recognition.hypotheses import HYPOTHESES, TIMES
+from asr.runs.run import RECORD
 from asr.scoring.files import read_transcripts
 from asr.scoring.wer import UtteranceScore
+from asr.training.finished_run import held_out_words
 from asr.util.errors import CorpusError
 from discriminants.util.paths import is_file
 
@@ -39,14 +41,21 @@ class RunResults:
 
     def spoken(self, name: str) -> tuple[str, ...]:
         """Return the words of an utterance."""
-        return tuple(label.text for label in self.words.get(name, ()))
+        known = self.words.get(name)
+        return tuple((self.hypotheses or {}).get(name, ()) if known is None else (label.text for label in known))
+
+
+def is_training(folder: Path) -> bool:
+    """Whether a folder is the work directory of a training, and has no other results."""
+    return is_file(folder / RECORD) and not (is_file(folder / WORDS) or is_file(folder / TIMES))
 
 
 def read_run(folder: Path) -> RunResults:
     """Read an output folder: `words.ctm` of `asr align`, otherwise `hyp.ctm` of `asr decode`.
 
     `phones.ctm`, `scores.tsv`, `suspects.tsv` and `hyp.txt` are optional. Confidences of the CTM files become the
-    trust of the labels. Raises CorpusError if there is neither file, or one is invalid.
+    trust of the labels. The work directory of a training has the words of its held-out speech, without times. Raises
+    CorpusError if there is neither file, or one is invalid.
     """
     name = folder.resolve().name
     if is_file(folder / WORDS):
@@ -59,8 +68,11 @@ def read_run(folder: Path) -> RunResults:
         found = {utterance: tuple(label.text for label in labels) for utterance, labels in words.items()}
         hypotheses = read_transcripts(folder / HYPOTHESES, format="kaldi") if is_file(folder / HYPOTHESES) else found
         return RunResults(name, words, hypotheses=hypotheses, uncalibrated=is_uncalibrated(folder / TIMES))
+    if is_training(folder):
+        return RunResults(name, {}, hypotheses=held_out_words(folder))
     raise CorpusError(
-        f"{folder}: has neither {WORDS} nor {TIMES}. Expected the output folder of asr align or asr decode."
+        f"{folder}: has neither {WORDS} nor {TIMES}. Expected the output folder of asr align or asr decode, or a work "
+        "directory of asr train."
     )
 
 
