@@ -101,6 +101,26 @@ def write_audacity(root: Path) -> Path:
     return root
 
 
+def write_csv_labels(root: Path) -> Path:
+    for audio, speaker, text in recordings(root):
+        with audio.with_suffix(".csv").open("w", encoding="utf-8", newline="") as stream:
+            rows = csv.writer(stream)
+            rows.writerow(["tier", "speaker", "start", "end", "label", "trust"])
+            rows.writerows([["words", speaker, "0.0000", 0.4, text, 0.5], ["phones", speaker, 0, 0.1, "ph", ""]])
+    return root
+
+
+def write_json_labels(root: Path) -> Path:
+    for audio, speaker, text in recordings(root):
+        tiers = [
+            {"tier": tier, "speaker": speaker, "labels": [{"start": 0.0, "end": 0.4, "label": label, "trust": None}]}
+            for tier, label in (("words", text), ("phones", "ph"))
+        ]
+        content = json.dumps({"audio": None, "seconds": 0.5, "tiers": tiers}, indent=1, ensure_ascii=False)
+        audio.with_suffix(".json").write_text(content, encoding="utf-8")
+    return root
+
+
 def write_subtitles(root: Path) -> Path:
     for audio, speaker, text in recordings(root):
         if speaker == "anna":
@@ -183,6 +203,8 @@ WRITERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "textgrid": ("textgrid", write_textgrids),
     "elan": ("elan", write_elan),
     "audacity": ("audacity", write_audacity),
+    "csv": ("csv", write_csv_labels),
+    "json": ("json", write_json_labels),
     "subtitles": ("subtitles", write_subtitles),
     "nemo": ("nemo", write_nemo),
     "lhotse": ("lhotse", write_lhotse),

@@ -17,6 +17,7 @@ from asr.util.unicode_text import fault_in_word
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 LATEST = 1e9
 """Seconds; longer than any recording, and times below it are exact to the millisecond."""
+_UNCALIBRATED = ";; confidences: uncalibrated\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,16 @@ def ctm_rows(utterance: str, segments: Iterable[Segment], times: FrameTimes) -> 
     return rows
 
 
-def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
+def write_ctm(path: Path | str, rows: Iterable[CtmRow], *, uncalibrated: bool = False) -> None:
     """Write rows in the order given, with times rounded to milliseconds.
+
+    `uncalibrated`: whether the first line is a comment that the confidences are uncalibrated.
 
     Raises CorpusError if a name or label is empty, has white space or unprintable characters, or would start a comment
     (`;;`); also if a time is outside 0 to `LATEST`, or a confidence is negative or not finite.
     """
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(_UNCALIBRATED if uncalibrated else "")
         for row in rows:
             fault = fault_in_key(row.utterance)
             if fault is not None:
@@ -100,6 +104,12 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
             )
         )
     return rows
+
+
+def is_uncalibrated(path: Path | str) -> bool:
+    """Return whether `write_ctm` marked the confidences of a CTM file as uncalibrated."""
+    with Path(path).open("rb") as stream:
+        return stream.read(len(_UNCALIBRATED)) == _UNCALIBRATED.encode()
 
 
 def read_number(where: str, text: str, largest: float = LATEST) -> float:

@@ -10,18 +10,26 @@ from asr.util.files import atomic_write
 
 
 def write_csv(path: Path, recording: RecordingLabels) -> None:
-    """Write a row for each label: tier, speaker, start and end in seconds, label and trust (empty if unknown)."""
+    """Write a row for each label: tier, speaker, start and end in seconds, label and trust (empty if unknown).
+
+    If the trusts are confidences, the last column states whether these are calibrated (`true` or `false`).
+    """
+    known = recording.calibrated is not None
+    calibrated = (str(recording.calibrated).lower(),) if known else ()
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(("tier", "speaker", "start", "end", "label", "trust"))
+        rows.writerow(("tier", "speaker", "start", "end", "label", "trust", *(("calibrated",) if known else ())))
         for tier in recording.tiers:
             for start, end, text, trust in tier.labels:
                 score = "" if trust is None else f"{trust:.4f}"
-                rows.writerow((tier.kind, tier.speaker, f"{start:.4f}", f"{end:.4f}", text, score))
+                rows.writerow((tier.kind, tier.speaker, f"{start:.4f}", f"{end:.4f}", text, score, *calibrated))
 
 
 def write_json(path: Path, recording: RecordingLabels) -> None:
-    """Write an object with the audio file, its seconds, and the tiers with their labels."""
+    """Write an object with the audio file, its seconds, and the tiers with their labels.
+
+    If the trusts are confidences, `calibrated` states whether these are calibrated.
+    """
     tiers = [
         {
             "tier": tier.kind,
@@ -36,6 +44,7 @@ def write_json(path: Path, recording: RecordingLabels) -> None:
     found = {
         "audio": None if recording.audio is None else str(recording.audio),
         "seconds": recording.seconds,
+        **({} if recording.calibrated is None else {"calibrated": recording.calibrated}),
         "tiers": tiers,
     }
     with atomic_write(path) as temporary:

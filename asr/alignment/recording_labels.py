@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from asr.alignment.frame_times import FrameTimes
 from asr.corpus.audio import audio_seconds
 from asr.corpus.data_directory import Utterance
-from asr.corpus.formats.textgrid import TRUST
+from asr.corpus.formats.textgrid import TRUST, UNCALIBRATED
 from asr.decode.path_segments import Segment
 
 Interval = tuple[float, float, str]
@@ -26,6 +26,7 @@ class AlignedUtterance(NamedTuple):
     trust: float | None = None
     word_trusts: Sequence[float] = ()
     phone_trusts: Sequence[float] = ()
+    calibrated: bool | None = None  # whether `word_trusts` are calibrated confidences; None for others
 
     @property
     def start(self) -> float:
@@ -64,9 +65,12 @@ class RecordingLabels:
     seconds: float
     tiers: Sequence[LabelTier]
     source: Path | None = None  # annotation file whose tiers are kept, if any
+    calibrated: bool | None = None  # whether confidences are calibrated; None for trusts and without confidences
 
     def named_tiers(self, taken: Collection[str] = ()) -> Iterator[tuple[str, str, Sequence[Label]]]:
         """Yield name, speaker and labels of each tier, and of a tier `NAME trust` with the trusts in its labels.
+
+        If they are confidences that are not calibrated, this tier is `NAME trust (uncalibrated)`.
 
         For several speakers, the names are `SPEAKER - words`, as in Montreal Forced Aligner. Names that are `taken` get
         the ending ` (aligned)`.
@@ -78,7 +82,7 @@ class RecordingLabels:
             yield name, tier.speaker, tier.labels
             trusts = [label._replace(text=f"{label.trust:.2f}") for label in tier.labels if label.trust is not None]
             if trusts:
-                yield f"{name}{TRUST}", tier.speaker, trusts
+                yield f"{name}{UNCALIBRATED if self.calibrated is False else TRUST}", tier.speaker, trusts
 
 
 def labelled_recordings(
@@ -105,6 +109,7 @@ def labelled_recordings(
             last,
             list(_tiers(ones)),
             files.pop() if len(files) == 1 else None,
+            ones[0].calibrated,
         )
 
 

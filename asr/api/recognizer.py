@@ -333,7 +333,7 @@ class Recognizer(DescribedModel):
             ratios=self._outputs.ratios if ratios is None else ratios,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
-        if outputs.confidence or outputs.mbr:
+        if outputs.calibrated(model.search) is not None:
             log_calibration(model.search.confidence, own_grammar=self._choice is None)
         return decode_files(
             model,

@@ -105,6 +105,9 @@ class Result:
     phone_llr, silence_llr : float
         Log-likelihood ratios of the words, in nats per frame of speech. Against any string of phones: near 0 for spoken
         words and lower for other speech. Against silence: low for noise. None without words or unless requested.
+    calibrated : bool or None
+        Whether the confidences of the words are calibrated on held-out speech; otherwise they are often too high. None
+        without confidences.
 
     Examples
     --------
@@ -124,6 +127,7 @@ class Result:
     warnings: tuple[Issue, ...] = ()
     phone_llr: float | None = None
     silence_llr: float | None = None
+    calibrated: bool | None = None
 
     @property
     def text(self) -> str:
@@ -140,6 +144,7 @@ class Result:
             "error": None if self.error is None else _issue_dict(self.error),
             "warnings": [_issue_dict(warning) for warning in self.warnings],
             **({} if self.phone_llr is None else {"phone_llr": self.phone_llr, "silence_llr": self.silence_llr}),
+            **({} if self.calibrated is None else {"calibrated": self.calibrated}),
         }
 
 

@@ -50,7 +50,7 @@ def recognize_audio(
     found = joined(*_recognize_sound(sound, model, graph, outputs))
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
-    return _result(model, sound, found, "audio", graph)
+    return _result(model, sound, found, "audio", graph, outputs)
 
 
 def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
@@ -116,7 +116,7 @@ def recognize_speaker_audio(
     found = _recognize_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
-    return _result(model, sound, found, "audio", graph)
+    return _result(model, sound, found, "audio", graph, options.outputs)
 
 
 def recognize_speakers_audio(
@@ -154,7 +154,8 @@ def recognize_speakers_audio(
     if sounds:
         found = _recognize_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
         for name in (*found.words, *found.failed):
-            results[name] = replace(_result(model, sounds[name], found, name, graph), error=found.failed.get(name))
+            result = _result(model, sounds[name], found, name, graph, options.outputs)
+            results[name] = replace(result, error=found.failed.get(name))
     return [results[name] for name in ids]
 
 
@@ -228,14 +229,18 @@ def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
     return FrameTimes.of(model.front_end.config, len(sound.static), sound.seconds)
 
 
-def _result(model: SpeechModel, sound: Sound, found: Recognition, name: str, graph: StateGraph) -> Result:
+def _result(
+    model: SpeechModel, sound: Sound, found: Recognition, name: str, graph: StateGraph, outputs: OutputOptions
+) -> Result:
     ratios = found.ratios.get(name)
     words = timed_words(found.words.get(name, ()), _times(model, sound), ratios)
     whole = None if ratios is None else ratios.whole()
     few = few_words(searched_seconds(sound.seconds), graph)
     levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
     unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
-    return Result(words, round(sound.seconds, 4), sound.source, None, unusual, *(whole or ()))
+    calibrated = outputs.calibrated(model.search)
+    seconds = round(sound.seconds, 4)
+    return Result(words, seconds, sound.source, None, unusual, *(whole or (None, None)), calibrated)
 
 
 def threads(jobs: int) -> SerialWorkers:

@@ -142,6 +142,7 @@ def prepare(
       textgrid   recordings with a Praat TextGrid of the same name; a tier per speaker
       elan       recordings with an ELAN file (.eaf); a tier per speaker
       audacity   recordings with a label track (.txt: START, tab, END, tab, TEXT)
+      csv, json  recordings with files of asr align or asr decode --format csv or json
       subtitles  recordings with .srt or .vtt
       lhotse     a manifest of cuts (.jsonl, .jsonl.gz), or a folder with recordings and supervisions
       nemo       a manifest of NeMo (.json, .jsonl)

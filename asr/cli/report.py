@@ -11,7 +11,11 @@ from asr.cli.options import Root, require_corpus, require_directory
 def report(
     run: Annotated[
         Path,
-        typer.Argument(metavar="RUN", help="Output folder of asr align or asr decode (its --out).", show_default=False),
+        typer.Argument(
+            metavar="RUN",
+            help="Output folder of asr align or asr decode (its --out), or work directory of asr train.",
+            show_default=False,
+        ),
     ],
     other: Annotated[
         Path | None,
@@ -47,10 +51,14 @@ def report(
 
     The audio and the transcripts come from --data. Without it, the page has tables only.
 
+    The work directory of a training gets its report again, from the finished stages. Two trainings are compared by the
+    recognition of the speech that both held out. Both use the data of the training if --data is missing.
+
     \b
     Examples:
       asr report out/hybrid --data data/test
       asr report out/mixtures out/hybrid --data data/test --out compare.html
+      asr report runs/small runs/large
     """
     require_directory(run, "RUN")
     require_directory(other, "RUN2")

@@ -63,6 +63,7 @@ def combine(
 ) -> Combination:
     """Combine the words of several systems, and write `hyp.txt` and `hyp.ctm` to `out`.
 
+    The confidences are weighted votes, so `hyp.ctm` marks them as uncalibrated.
     Utterances missing in some systems use the others, and are logged.
 
     Raises DecodeError if no utterance could be combined, and other subclasses of AsrError.
@@ -96,7 +97,7 @@ def combine(
         first = failures[0]
         raise DecodeError(f"No utterance could be combined. The first: {first.utterance}: {first.message}")
     rows = {name: _rows(name, vote.places(utterance)) for name, utterance in utterances.items()}
-    write_words(out, rows)
+    write_words(out, rows, calibrated=False)
     brings = tuple(result.brings for result in results)
     places = [place for result in results for network in result.networks.values() for place in network]
     if len(results) == 2 and all(len(place.words) == 1 and place.words[0][1] == 1.0 for place in places):

@@ -115,8 +115,13 @@ def decode(
         raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance}: {failures[0].message}")
     _log_empty_results(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
-    write_words(out, rows, mlf="mlf" in formats)
-    spoken = (_labelled(one, recognition.words[one.id], times[one.id]) for one in corpus.utterances if one.id in rows)
+    calibrated = outputs.calibrated(model.search)
+    write_words(out, rows, mlf="mlf" in formats, calibrated=calibrated)
+    spoken = (
+        _labelled(one, recognition.words[one.id], times[one.id], calibrated)
+        for one in corpus.utterances
+        if one.id in rows
+    )
     write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(data))
     if outputs.ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
@@ -125,11 +130,13 @@ def decode(
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
-def _labelled(utterance: Utterance, words: Sequence[Segment], times: FrameTimes) -> AlignedUtterance:
+def _labelled(
+    utterance: Utterance, words: Sequence[Segment], times: FrameTimes, calibrated: bool | None
+) -> AlignedUtterance:
     """Return an utterance with its words and their confidences, if all have one."""
     confidences = [word.confidence for word in words if word.confidence is not None]
     trusts = confidences if len(confidences) == len(words) else ()
-    return AlignedUtterance(utterance, words, (), times, word_trusts=trusts)
+    return AlignedUtterance(utterance, words, (), times, word_trusts=trusts, calibrated=calibrated)
 
 
 def _log_empty_results(found: Recognition) -> None:

@@ -32,6 +32,8 @@ FORMATS: Mapping[str, str] = {
     "textgrid": "textgrid.read_textgrids",
     "elan": "elan.read_elan",
     "audacity": "audacity.read_audacity",
+    "csv": "labels.read_csv_labels",
+    "json": "labels.read_json_labels",
     "subtitles": "subtitles.read_subtitles",
     "lhotse": "json_lines.read_lhotse",
     "nemo": "json_lines.read_nemo",

@@ -4,17 +4,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 from statistics import median
 
 from asr.alignment.suspects import SUSPICIOUS
-from asr.commands.run_results import RunResults, read_run
+from asr.commands.run_results import RunResults, is_training, read_run
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.report.clip import MAX_CLIPS, Tier, make_clips, sound_notes
 from asr.report.page import COMPARED, Excerpt, PlainTable, Section, write_report
 from asr.scoring.bootstrap import compare_systems
 from asr.scoring.wer import ScoreReport, UtteranceScore, score_utterances
+from asr.training.finished_run import rewrite_report, training_data
 from asr.util.counted_text import count
 from asr.util.errors import CorpusError, Issue, printable
+from asr.util.files import atomic_write
 
 REPORT, COMPARISON = "report.html", "compare.html"
 MAX_ROWS = 2000
@@ -31,25 +34,45 @@ def report_runs(
 ) -> list[Issue]:
     """Write a page on one or two output folders; return an issue for each clip that could not be made.
 
+    The page of one training is its report, written again. Two trainings are compared on the speech that both held out.
+
     Raises CorpusError if a folder has no results, or the runs and the data have no common utterance.
 
     Parameters
     ----------
     folders : paths of one or two output folders
-        Results of `asr align` or `asr decode`, in any combination.
+        Results of `asr align` or `asr decode`, in any combination, or work directories of `asr train`.
     path : path
         The HTML file.
     data : path, optional
         Data directory of the utterances, with their audio and transcripts. Without it, the page has tables only.
+        For trainings, it is that of the training, by default where it was then.
     root : path, optional
         Folder of relative paths in the data directory.
     """
+    trainings = [folder for folder in folders if is_training(folder)]
+    if len(folders) == 1 and trainings:
+        page = rewrite_report(folders[0], data=data, root=root)
+        if page.resolve() != path.resolve():
+            with atomic_write(path) as temporary:
+                copyfile(page, temporary)
+        return []
+    if trainings and len(trainings) < len(folders):
+        raise CorpusError(f"{trainings[0]}: a training. Expected two trainings, or none, for a comparison.")
     runs = [read_run(folder) for folder in folders]
     if len(runs) > 1 and runs[0].name == runs[1].name:
         runs = [replace(run, name=str(folder)) for run, folder in zip(runs, folders, strict=True)]
     corpus = None
+    if trainings and data is None:
+        data = training_data(trainings[0])
     if data is not None:
         corpus = read_data_directory(data, root=root, prefer="audio", needs_speakers=False)
+    if corpus is not None and trainings:
+        known = {one.id for one in corpus.utterances}.intersection(*(run.names for run in runs))
+        if not known:
+            raise CorpusError(f"{trainings[1]}: has no held-out utterance of {trainings[0]}. Expected the same data.")
+        runs = [replace(run, hypotheses={name: run.spoken(name) for name in sorted(known)}) for run in runs]
+        corpus = corpus.subset(known)
     return write_run_report(path, runs, corpus)
 
 
@@ -147,7 +170,8 @@ def _named(runs: Sequence[RunResults]) -> list[tuple[RunResults, str]]:
 def _summaries(runs: Sequence[RunResults], scored: Mapping[str, ScoreReport]) -> Iterator[str]:
     """Yield a sentence on each run, and one that compares two recognitions."""
     for run in runs:
-        size = f"{run.name}: {count(len(run.names), 'utterance')}, {count(sum(map(len, run.words.values())), 'word')}"
+        n_words = sum(len(run.spoken(name)) for name in run.names)
+        size = f"{run.name}: {count(len(run.names), 'utterance')}, {count(n_words, 'word')}"
         if run.name in scored:
             report = scored[run.name]
             rate = f"word error rate {report.wer:.2f} %" if report.words else "no reference words"
@@ -161,6 +185,8 @@ def _summaries(runs: Sequence[RunResults], scored: Mapping[str, ScoreReport]) ->
             )
         else:
             yield f"{size}."
+        if run.uncalibrated:
+            yield f"The confidences of {run.name} are not calibrated and may be too high."
     if len(scored) == 2:
         (first, a), (second, b) = scored.items()
         if a.words:
@@ -237,6 +263,7 @@ def _word_table(runs: Sequence[RunResults]) -> PlainTable:
         columns.append((f"Median s{of}", {word: median(values) for word, values in durations.items()}))
         if trusts:
             measure = "trust" if run.hypotheses is None else "confidence"
+            measure = f"uncalibrated {measure}" if run.uncalibrated else measure
             columns.append((f"Lowest {measure}{of}", {word: min(values) for word, values in trusts.items()}))
         if run.errors:
             wrong = [pair for one in run.errors.values() for pair in one.pairs if pair[0] != pair[1]]

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from asr.alignment.ctm import read_ctm
+from asr.alignment.ctm import is_uncalibrated, read_ctm
 from asr.alignment.recording_labels import Label
 from asr.alignment.score_files import SCORES, SUSPECTS, read_reasons, read_scores
 from asr.recognition.hypotheses import HYPOTHESES, TIMES
+from asr.runs.run import RECORD
 from asr.scoring.files import read_transcripts
 from asr.scoring.wer import UtteranceScore
+from asr.training.finished_run import held_out_words
 from asr.util.errors import CorpusError
 from discriminants.util.paths import is_file
 
@@ -30,6 +32,7 @@ class RunResults:
     scores: Mapping[str, float] = field(default_factory=dict)  # of alignments, see `asr.alignment.transcript_scores`
     trust: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)  # of suspicious utterances, by printable name
+    uncalibrated: bool = False  # whether the words have confidences that are not calibrated
 
     @property
     def names(self) -> set[str]:
@@ -38,14 +41,21 @@ class RunResults:
 
     def spoken(self, name: str) -> tuple[str, ...]:
         """Return the words of an utterance."""
-        return tuple(label.text for label in self.words.get(name, ()))
+        known = self.words.get(name)
+        return tuple((self.hypotheses or {}).get(name, ()) if known is None else (label.text for label in known))
+
+
+def is_training(folder: Path) -> bool:
+    """Whether a folder is the work directory of a training, and has no other results."""
+    return is_file(folder / RECORD) and not (is_file(folder / WORDS) or is_file(folder / TIMES))
 
 
 def read_run(folder: Path) -> RunResults:
     """Read an output folder: `words.ctm` of `asr align`, otherwise `hyp.ctm` of `asr decode`.
 
     `phones.ctm`, `scores.tsv`, `suspects.tsv` and `hyp.txt` are optional. Confidences of the CTM files become the
-    trust of the labels. Raises CorpusError if there is neither file, or one is invalid.
+    trust of the labels. The work directory of a training has the words of its held-out speech, without times. Raises
+    CorpusError if there is neither file, or one is invalid.
     """
     name = folder.resolve().name
     if is_file(folder / WORDS):
@@ -57,9 +67,12 @@ def read_run(folder: Path) -> RunResults:
         words = _read_labels(folder / TIMES)
         found = {utterance: tuple(label.text for label in labels) for utterance, labels in words.items()}
         hypotheses = read_transcripts(folder / HYPOTHESES, format="kaldi") if is_file(folder / HYPOTHESES) else found
-        return RunResults(name, words, hypotheses=hypotheses)
+        return RunResults(name, words, hypotheses=hypotheses, uncalibrated=is_uncalibrated(folder / TIMES))
+    if is_training(folder):
+        return RunResults(name, {}, hypotheses=held_out_words(folder))
     raise CorpusError(
-        f"{folder}: has neither {WORDS} nor {TIMES}. Expected the output folder of asr align or asr decode."
+        f"{folder}: has neither {WORDS} nor {TIMES}. Expected the output folder of asr align or asr decode, or a work "
+        "directory of asr train."
     )
 
 

@@ -22,8 +22,12 @@ log = logging.getLogger(__name__)
 HYPOTHESES, TIMES, RATIOS = "hyp.txt", "hyp.ctm", "ratios.tsv"
 
 
-def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
+def write_words(
+    out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False, calibrated: bool | None = None
+) -> None:
     """Write the words of utterances to `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`.
+
+    `calibrated`: whether the confidences are calibrated; None for words without confidences.
 
     The filler `[unk]` is written to `hyp.ctm` only, so it is never scored. A later command with the same directory
     replaces the results.
@@ -32,7 +36,7 @@ def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = 
     out.mkdir(parents=True, exist_ok=True)
     _keep_earlier(out / HYPOTHESES, hypotheses)
     write_transcripts(out / HYPOTHESES, hypotheses)
-    write_ctm(out / TIMES, chain.from_iterable(rows.values()))
+    write_ctm(out / TIMES, chain.from_iterable(rows.values()), uncalibrated=calibrated is False)
     if mlf:
         _write_hyp_mlf(out / "hyp.mlf", rows)
 

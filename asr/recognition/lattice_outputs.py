@@ -70,6 +70,10 @@ class OutputOptions:
             self.directory or self.n_best or self.mbr or self.confidence or self.confusions or self.rescore is not None
         )
 
+    def calibrated(self, search: SearchSettings) -> bool | None:
+        """Return whether the confidences of words are calibrated; None for words without confidences."""
+        return search.confidence is not None if self.confidence or self.mbr else None
+
     def lattice_beam(self, search: SearchSettings) -> LatticeBeam | None:
         """Return the lattice beam of a search; None if no lattices are needed."""
         if not self.any:

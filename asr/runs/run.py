@@ -32,7 +32,8 @@ from discriminants.util.paths import exists, is_dir
 logger = logging.getLogger(__name__)
 
 _STAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_RECORD, _LOCK, _STAGES, _DISCARDED = "run.json", ".lock", "stages", ".discarded-stages"
+RECORD, STAGES = "run.json", "stages"
+_LOCK, _DISCARDED = ".lock", ".discarded-stages"
 _CHECKPOINT = ".{}.checkpoint"
 _SAME = ("seed", "configuration")
 
@@ -53,11 +54,14 @@ class Run:
     complete stage), `stages/NAME.digests` (checksums of its files, verified before use), `stages/NAME.seconds` (its
     time, outside so that equal runs have equal stages), `.lock`, and `stages/.NAME.checkpoint/` while a stage with
     checkpoints is running.
+
+    If `only_finished` is set, a stage that is not finished raises RunError instead of being built.
     """
 
     def __init__(self, directory: Path, lock: IO[str]):
         self.directory = directory
         self._lock = lock
+        self.only_finished = False
         self._checked: set[str] = set()
         self._parts: dict[str, float] = {}
 
@@ -122,7 +126,8 @@ class Run:
         Raises
         ------
         RunError
-            If `name` has characters other than letters, digits, '-' and '_', or the stage is damaged.
+            If `name` has characters other than letters, digits, '-' and '_', the stage is damaged, or `only_finished`
+            is set and it is missing.
         """
         path = self._stage_path(name)
         if is_dir(path):
@@ -131,6 +136,8 @@ class Run:
                 self._checked.add(name)
             logger.debug("stage %s: already done, skipped", name)
             return path
+        if self.only_finished:
+            raise RunError(f"{path}: the stage is not finished. Run the same asr train command again.")
         logger.debug("stage %s: started", name)
         wall, cpu = time.monotonic(), _cpu_seconds()
         self._parts, of_the_outer = {}, self._parts
@@ -165,7 +172,7 @@ class Run:
 
     def done_stages(self) -> list[str]:
         """Return the sorted names of complete stages."""
-        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if is_dir(path))
+        return sorted(path.name for path in (self.directory / STAGES).glob("[!.]*") if is_dir(path))
 
     def stage_time(self, name: str) -> StageTime:
         """Return the time of stage `name`, also from an earlier process; RunError if it is missing or damaged."""
@@ -195,17 +202,17 @@ class Run:
     def _stage_path(self, name: str) -> Path:
         if not _STAGE_NAME.fullmatch(name):
             raise RunError(f"{name!r} is not a stage name. Expected letters, digits, '-' and '_'")
-        return self.directory / _STAGES / name
+        return self.directory / STAGES / name
 
     def _seconds_path(self, name: str) -> Path:
-        return self.directory / _STAGES / f"{name}.seconds"
+        return self.directory / STAGES / f"{name}.seconds"
 
     def _digests_path(self, name: str) -> Path:
-        return self.directory / _STAGES / f"{name}.digests"
+        return self.directory / STAGES / f"{name}.digests"
 
     def _remove_leftovers(self) -> None:
         """Remove incomplete files of killed processes; the lock excludes running ones."""
-        stages = self.directory / _STAGES
+        stages = self.directory / STAGES
         partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
         outlived = (self.checkpoint(name) for name in self.done_stages() if _STAGE_NAME.fullmatch(name))
         for leftover in (*partials, *outlived, self.directory / _DISCARDED):
@@ -216,7 +223,7 @@ class Run:
 
     def _adopt(self, record: dict[str, Any], rebuild_changed: bool, depends: Callable[[str, str], bool]) -> None:
         """Write the record of a new run, or compare it with the existing one."""
-        path = self.directory / _RECORD
+        path = self.directory / RECORD
         if not exists(path):
             write_sealed(path, record)
             return
@@ -257,7 +264,7 @@ class Run:
 
     def _throw_away_all_but(self, kept: Collection[str]) -> None:
         """Discard other stages by renaming them first, as an interruption must not leave partial stages."""
-        stages = self.directory / _STAGES
+        stages = self.directory / STAGES
         if not exists(stages):
             return
         discarded = self.directory / _DISCARDED
@@ -304,17 +311,17 @@ def require_run_or_empty(directory: Path) -> None:
     """Raise RunError if the directory has files other than a run's, or than those of a run killed at its start."""
     if exists(directory) and not is_dir(directory):
         raise RunError(f"{directory}: is a file. Expected a directory")
-    for name in (_STAGES, _DISCARDED):
+    for name in (STAGES, _DISCARDED):
         if (directory / name).is_symlink():
             raise RunError(
                 f"{directory / name}: is a link. Expected a directory; link the whole work directory instead"
             )
-    if not exists(directory) or exists(directory / _RECORD):
+    if not exists(directory) or exists(directory / RECORD):
         return
-    ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
+    ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(RECORD)}\.partial-\d+")
     foreign = sorted(child.name for child in directory.iterdir() if not ours.fullmatch(child.name))
     if foreign:
-        raise RunError(f"{directory}: has {foreign[0]!r} but not {_RECORD}. Expected an empty directory, or a run")
+        raise RunError(f"{directory}: has {foreign[0]!r} but not {RECORD}. Expected an empty directory, or a run")
 
 
 def _take_lock(directory: Path) -> IO[str]:

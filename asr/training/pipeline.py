@@ -77,6 +77,7 @@ def train(
     rebuild_changed: bool = False,
     check_samples: bool = True,
     until: Literal["gmm", "hybrid"] = "hybrid",
+    only_report: bool = False,
 ) -> Outcome:
     """Train a recognizer and write `work_dir/model.safetensors`.
 
@@ -91,6 +92,7 @@ def train(
     All inputs are validated before the first stage, and the findings are logged. Errors in a `config` file are reported
     with the others. Validation reads the audio unless `check_samples` is false or an earlier start has computed the
     features. `until="gmm"` ends after the mixtures: no search is tuned, and no hybrid is trained.
+    `only_report` writes the report of a finished training again; the models stay.
 
     Raises
     ------
@@ -114,13 +116,14 @@ def train(
     log_findings(report, of_lists=resumed)
     inputs = _read_inputs(data, lexicon, checked, report, root, resumed)
     with _open_run(work_dir, inputs, rebuild_changed) as run:
+        run.only_finished = only_report
         context = TrainingContext(run, inputs.lexicon, inputs.config, inputs.source, workers)
         dataset, problems = _extract_features(context, inputs)
         context = _with_unknown_words(context, dataset)
         context = with_maps(with_context(context, dataset), dataset)
         arpa = _write_grammar(context, dataset)
         mixtures = train_aligner(context, "gmm", dataset)
-        models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features))
+        models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features), only_report)
         if until == "gmm":
             _finish_mixtures(context, dataset, mixtures, models, report.remarks)
         else:
@@ -249,14 +252,16 @@ class _ModelFiles:
     work_dir: Path
     arpa: str
     provenance: Provenance
+    written: bool = False  # whether the files are complete, so that they stay
 
     def save(self, name: str, trained: TrainedSystem, tuned: Mapping[str, TunedSearch]) -> SpeechModel:
-        """Write `NAME.safetensors` with the tuned search."""
+        """Write `NAME.safetensors` with the tuned search, unless it is `written`; return the model."""
         model = with_search(trained.load(), tuned[name].search, self.arpa)
         model = replace(model, trained_on=self.provenance, held_out=tuned[name].errors)
         if model.speakers is not None:
             model = replace(model, speakers=replace(model.speakers, search=tuned["gmm"].search))
-        save_model(self.work_dir / f"{name}.safetensors", model)
+        if not self.written:
+            save_model(self.work_dir / f"{name}.safetensors", model)
         return model
 
     def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:

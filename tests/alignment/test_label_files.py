@@ -103,6 +103,19 @@ def test_labels_of_two_speakers_are_read_again(tmp_path, name):
         assert [one[3] for one in found if one[0] == "B - phones trust"] == ["0.50", "1.00"]
 
 
+@pytest.mark.parametrize("calibrated", [None, True, False])
+def test_confidences_are_marked_as_uncalibrated(tmp_path, calibrated):
+    """Trusts of alignments (None) and calibrated confidences have the usual tier."""
+    one = aligned("a", "A", record(tmp_path / "talk.wav"), 0.5)._replace(calibrated=calibrated)
+    write_label_files(tmp_path, ["textgrid", "elan", "csv", "json"], [one])
+    trusts = "words trust (uncalibrated)" if calibrated is False else "words trust"
+    for path in (tmp_path / "textgrid" / "talk.TextGrid", tmp_path / "elan" / "talk.eaf"):
+        assert trusts in {tier for tier, *_ in values(path)}
+    assert json.loads((tmp_path / "json" / "talk.json").read_text("utf-8")).get("calibrated") is calibrated
+    rows = csv.DictReader((tmp_path / "csv" / "talk.csv").read_text("utf-8").splitlines())
+    assert {row.get("calibrated") for row in rows} == {None if calibrated is None else str(calibrated).lower()}
+
+
 def test_labels_of_audacity_are_words_with_their_speaker(tmp_path):
     audio = record(tmp_path / "talk.wav")
     write_label_files(tmp_path, ["audacity"], [aligned("b", "B", audio, 2.0), aligned("a", "A", audio, 0.5)])
@@ -110,7 +123,7 @@ def test_labels_of_audacity_are_words_with_their_speaker(tmp_path):
     assert [row[2] for row in rows] == ["A: één", "B: één"]
 
 
-@pytest.mark.parametrize("name", ["textgrid", "elan"])
+@pytest.mark.parametrize("name", ["textgrid", "elan", "csv", "json"])
 def test_corrected_words_come_back(tmp_path, asr, name):
     """Words without other tiers are joined to utterances; tiers of phones and trusts are not read."""
     audio = record(tmp_path / "talk.wav")

@@ -16,6 +16,7 @@ from asr.scoring.files import read_transcripts
 from asr.util.errors import ConfigError, CorpusError, GrammarError
 from tests.cli.place import check_one_sentence
 
+UNCALIBRATED = ";; confidences: uncalibrated\n"  # the first line of hyp.ctm
 REFERENCE = {"a": "ONE TWO THREE", "b": "FOUR", "c": "FIVE SIX"}
 
 
@@ -48,14 +49,15 @@ def test_three_systems_vote_and_each_has_its_say_in_the_order_of_the_weights(thr
     assert f"{three[0]}: words, weight 0.333" in err
     assert "3 utterances of 3 systems combined" in err
     assert (tmp_path / "all" / "hyp.txt").read_text() == "a ONE TWO THREE\nb FOUR\nc FIVE\n"
-    assert (tmp_path / "all" / "hyp.ctm").read_text().splitlines()[:2] == [
+    assert (tmp_path / "all" / "hyp.ctm").read_text().splitlines()[:3] == [
+        UNCALIBRATED.strip(),
         "a 1 0.000 0.280 ONE 1.000",
         "a 1 0.300 0.280 TWO 0.667",
     ]
     assert (tmp_path / "all" / "failed.tsv").read_text() == "utterance\tcode\treason\n"
     assert asr("combine", *three, "--weights", 0, 0, 1, "--out", tmp_path / "last")[0] == 0
     for name in ("hyp.txt", "hyp.ctm"):
-        first = (tmp_path / "last" / name).read_text()
+        first = (tmp_path / "last" / name).read_text().removeprefix(UNCALIBRATED)
         assert first.replace(" 1.000\n", "\n") == (three[2] / name).read_text()
 
 
@@ -64,7 +66,7 @@ def test_a_system_with_itself_gives_its_own_files(three, tmp_path):
     made = package.combine([own, own, own], tmp_path / "out")
     assert (made.n_done, made.brings) == (3, ("words with confidences",) * 3)
     for name in ("hyp.txt", "hyp.ctm"):
-        assert (tmp_path / "out" / name).read_bytes() == (own / name).read_bytes()
+        assert (tmp_path / "out" / name).read_text().removeprefix(UNCALIBRATED) == (own / name).read_text()
 
 
 def heard(tmp_path: Path, n_utterances: int) -> tuple[list[Path], Path]:

@@ -35,7 +35,8 @@ def test_prepare_gives_same_directory_from_each_format(name, tmp_path):
     assert corpus.speakers == ("anna", "boris", "chai")
     assert len(result.utterances) == 6
     codes = [row[2] for row in rows_of(tmp_path / "data")]
-    assert codes == ["used"] * 6 + ["other-tier"] * (6 if name == "elan" else 0)  # glosses
+    other_tiers = 6 if name in ("elan", "csv", "json") else 0  # glosses or phones
+    assert codes == ["used"] * 6 + ["other-tier"] * other_tiers
 
 
 @pytest.mark.parametrize("name", CORPORA)

@@ -92,6 +92,7 @@ def grid(*intervals: tuple[float, float, str], kind: str = "IntervalTier", tier:
 
 
 EAF, SRT, TXT = "anna/a1.eaf", "boris/b1.srt", "anna/a1.txt"
+CSV, JSON = "anna/a1.csv", "anna/a1.json"
 FAULTS: dict[str, tuple[str, Change, dict[str, str]]] = {
     # name: format, change of the source, code at the end of each place
     "latin-1 transcript": ("folder", write(TXT, LATIN_1), {TXT: "unreadable"}),
@@ -131,6 +132,24 @@ FAULTS: dict[str, tuple[str, Change, dict[str, str]]] = {
     "time not a number": ("audacity", append(TXT, "nan\t0.1\tmore\n"), {"txt:2": "bad-time"}),
     "label without times": ("audacity", append(TXT, "more\n"), {"txt:2": "bad-line"}),
     "label without text": ("audacity", append(TXT, "0.41\t0.45\t\n"), {"txt:2": "no-words"}),
+    "csv label without a tier": ("csv", replace(CSV, "words,", ","), {"csv:2": "bad-line", "a1.csv": "no-tier"}),
+    "csv label with a wrong time": ("csv", replace(CSV, "0.0000", "nan"), {"csv:2": "bad-time", "a1.csv": "no-tier"}),
+    "csv label that ends first": ("csv", replace(CSV, "0.0000", "0.45"), {"csv:2": "bad-time", "a1.csv": "no-tier"}),
+    "csv with an open quote": ("csv", append(CSV, 'words,anna,0.41,0.45,"a\n'), {"csv:4": "open-quote"}),
+    "csv without a column": ("csv", replace(CSV, "label", "lab"), {CSV: "unreadable"}),
+    "empty csv": ("csv", write(CSV, ""), {CSV: "unreadable"}),
+    "csv of phones": ("csv", replace(CSV, "words,", "phones,"), {"a1.csv": "no-tier"}),
+    "json that is cut": ("json", write(JSON, '{"tiers": ['), {JSON: "unreadable"}),
+    "json without tiers": ("json", write(JSON, "[1]"), {JSON: "unreadable"}),
+    "json tier without labels": ("json", replace(JSON, "labels", "label"), {
+        "tier 1": "bad-line", "a1.json": "no-tier",
+    }),
+    "json label that is a number": ("json", write(JSON, '{"tiers": [{"labels": [1]}]}'), {
+        "tier 1:1": "bad-line", "a1.json": "no-tier",
+    }),
+    "json time that is too large": ("json", replace(JSON, "0.4", "1e999"), {
+        "tier 1:1": "bad-time", "a1.json": "no-tier",
+    }),
     "broken time line": ("subtitles", replace(SRT, "00:00:00,000", "00:00"), {"srt:2": "bad-time"}),
     "cue without text": ("subtitles", append(SRT, "\n2\n00:00:00,400 --> 00:00:00,450\n"), {"srt:6": "no-words"}),
     "broken xml": ("elan", write(EAF, "<ANNOTATION_DOCUMENT><TIER>"), {EAF: "unreadable"}),

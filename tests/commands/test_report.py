@@ -11,7 +11,7 @@ from asr.alignment.recording_labels import Label
 from asr.commands.report import report_runs
 from asr.commands.run_results import read_run
 from asr.corpus.data_directory import read_data_directory
-from asr.util.errors import CorpusError
+from asr.util.errors import CorpusError, RunError
 from tests.report.test_page import Page
 
 
@@ -46,7 +46,7 @@ def write_recognition(folder: Path, data: Path, *, wrong: tuple[int, ...]) -> Pa
         for index, one in enumerate(read_data_directory(data).utterances)
     }
     rows = [CtmRow(name, 0.2 * n, 0.2, word, 0.3) for name, words in found.items() for n, word in enumerate(words)]
-    write_ctm(folder / "hyp.ctm", rows)
+    write_ctm(folder / "hyp.ctm", rows, uncalibrated=True)
     (folder / "hyp.txt").write_text("".join(f"{' '.join([name, *words])}\n" for name, words in found.items()))
     return folder
 
@@ -73,7 +73,15 @@ def test_two_recognitions_are_side_by_side(tmp_path, data):
     page, excerpts = reported(folders, tmp_path / "r.html", data=data)
     names = [one.id for one in read_data_directory(data).utterances]
     assert excerpts[:2] == names[:2]
-    for expected in ("Errors (a)", "Errors (b)", "Missed (a)", "words (b)", "Recognition: a and b", "b minus a: -"):
+    for expected in (
+        "Errors (a)",
+        "Errors (b)",
+        "Missed (a)",
+        "words (b)",
+        "Recognition: a and b",
+        "b minus a: -",
+        "Lowest uncalibrated confidence (b)",
+    ):
         assert expected in page.words
     assert {attrs["class"] for attrs in page.all("button")} == {"low"}  # confidence 0.3
 
@@ -127,3 +135,37 @@ def test_command_writes_a_page_into_the_run(asr, tmp_path, data):
     assert asr("report", *folders)[:2] == (0, f"{folders[0] / 'compare.html'}\n")
     status, _, error = asr("report", tmp_path)
     assert status == 1 and "words.ctm" in error
+
+
+def test_training_gets_its_report_again(asr, tmp_path, toy_run):
+    before = (toy_run / "report.html").read_bytes()
+    models = {path: path.stat().st_mtime_ns for path in toy_run.glob("*.safetensors")}
+    (toy_run / "report.html").write_text("lost")
+    assert asr("report", toy_run)[:2] == (0, f"{toy_run / 'report.html'}\n")
+    assert (toy_run / "report.html").read_bytes() == before
+    assert {path: path.stat().st_mtime_ns for path in models} == models
+    assert asr("report", toy_run, "--out", tmp_path / "r.html")[0] == 0
+    assert (tmp_path / "r.html").read_bytes() == before
+
+
+def test_trainings_are_compared_by_held_out_speech(tmp_path, toy_run, toy_corpus):
+    other = shutil.copytree(toy_run, tmp_path / "other")
+    page, excerpts = reported([toy_run, other], tmp_path / "c.html")
+    assert excerpts and set(excerpts) <= {one.id for one in read_data_directory(toy_corpus / "train").utterances}
+    for expected in ("Errors (run)", "Errors (other)", "other minus run: +0.00"):
+        assert expected in page.words
+
+
+def test_training_that_is_damaged_or_mixed_raises(tmp_path, toy_run, data):
+    with pytest.raises(CorpusError, match="Expected two trainings"):
+        report_runs([toy_run, write_alignment(tmp_path / "ali", data)], tmp_path / "r.html")
+    other = shutil.copytree(toy_run, tmp_path / "other")
+    shutil.rmtree(other / "stages" / "transcripts")
+    with pytest.raises(RunError, match="not finished"):
+        report_runs([other], tmp_path / "r.html")
+    shutil.rmtree(other / "stages" / "tuning-search")
+    with pytest.raises(RunError, match="held_out"):
+        report_runs([toy_run, other], tmp_path / "r.html")
+    (other / "run.json").write_text("{}")
+    with pytest.raises(RunError, match=r"run\.json"):
+        report_runs([other], tmp_path / "r.html")

@@ -10,7 +10,7 @@ import pytest
 from asr import Recognizer
 from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.search_settings import ConfidenceSettings, SearchSettings
-from asr.alignment.ctm import read_ctm
+from asr.alignment.ctm import is_uncalibrated, read_ctm
 from asr.cli.app import main
 from asr.lattices.kaldi_text import read_kaldi_lattices
 from asr.lattices.slf import read_slf_lattice
@@ -52,6 +52,7 @@ def test_words_and_times_stay_as_they_are_and_get_confidences(plain, full):
     ]
     assert all(row.confidence is None for row in before)
     assert all(0 < row.confidence <= 1 for row in rows)
+    assert is_uncalibrated(full[0] / "hyp.ctm") and not is_uncalibrated(plain / "hyp.ctm")
 
 
 def test_lists_and_lattices_hold_the_words(full):
@@ -129,6 +130,8 @@ def test_the_recognizer_gives_confidences_where_asked_and_lattices(toy_model, to
         assert all(0 < word.confidence <= 1 for word in result.words)
         assert result.to_dict()["words"][0]["confidence"] == result.words[0].confidence
         assert plain.lattice(one).first == tuple(word.word for word in result.words)
+    assert {one.calibrated for one in results} == {False} and plain.recognize(audio[0]).calibrated is None
+    assert results[0].to_dict()["calibrated"] is False
     assert list(sure.recognize_all(audio, jobs=2)) == results
     assert [one.text for one in sure.with_settings(beam=150.0).recognize_all(audio, speakers="a")]
     assert sure.with_grammar("one").recognize(audio[0]).words[0].confidence is not None

@@ -78,6 +78,16 @@ def _audacity(folder: Path, files: Files) -> Path | None:
     return folder if text is not None and _LABEL.match(_first_line(text)) else None
 
 
+def _labels(suffix: str, needed: str) -> Callable[[Path, Files], Path | None]:
+    """Return a rule: the folder, if most annotation files have this ending and the first one has the needed text."""
+
+    def rule(folder: Path, files: Files) -> Path | None:
+        path = _most(suffix)(folder, files) and _first(suffix)(folder, files)
+        return folder if path is not None and needed in _first_line(path, 8) else None
+
+    return rule
+
+
 def _nemo(folder: Path, files: Files) -> Path | None:
     manifest = _first(".jsonl", ".json")(folder, files)
     return manifest if manifest is not None and "audio_filepath" in _keys(manifest) else None
@@ -97,14 +107,15 @@ def _keys(path: Path) -> set[str]:
     return set(row) if isinstance(row, dict) else set()
 
 
-def _first_line(path: Path) -> str:
+def _first_line(path: Path, number: int = 1) -> str:
+    """Return the first line, or a number of them; empty if the file cannot be read."""
     try:
-        return next(iter(read_text_lines(path, CorpusError)), "")
+        return "\n".join(read_text_lines(path, CorpusError)[:number])
     except CorpusError:
         return ""
 
 
-_ANNOTATIONS = (".textgrid", ".eaf", ".srt", ".vtt", ".lab", ".txt")
+_ANNOTATIONS = (".textgrid", ".eaf", ".srt", ".vtt", ".lab", ".txt", ".csv", ".json")
 _FORMATS: dict[str, Callable[[Path, Files], Path | None]] = {
     "sphinx": _first(".fileids"), "htk": _htk,
     "librispeech": _below("*.trans.txt"), "voxforge": _below("etc/PROMPTS"), "vctk": _below("txt/*/*.txt", "wav*/*/*"),
@@ -114,6 +125,7 @@ _FORMATS: dict[str, Callable[[Path, Files], Path | None]] = {
     ),
     "timit": lambda folder, files: _below("*.TXT", "*.PHN")(folder, files) or _below("*.txt", "*.phn")(folder, files),
     "tidigits": _tidigits, "lhotse": _lhotse, "nemo": _nemo, "textgrid": _most(".textgrid"), "elan": _most(".eaf"),
+    "csv": _labels(".csv", "tier,speaker,"), "json": _labels(".json", '"tiers": ['),
     "subtitles": _most(".srt", ".vtt"), "audacity": _audacity, "folder": _most(".txt", ".lab"),
     "table": _first(".csv", ".tsv"),
 }  # fmt: skip

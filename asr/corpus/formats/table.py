@@ -34,8 +34,19 @@ def read_table(source: Path, options: ReadOptions) -> Iterator[Found]:
     CorpusError
         If the table cannot be read or a column is missing.
     """
-    text = read_annotation(source)
-    lines = text.splitlines()
+    header, rows = read_rows(source)
+    columns = _columns(source, header, options.columns)
+    finder = AudioFinder(source.parent, options.audio)
+    for place, row in rows:
+        yield row if isinstance(row, LeftOut) else _utterance(place, row, columns, finder)
+
+
+def read_rows(source: Path) -> tuple[list[str], Iterator[tuple[str, list[str] | LeftOut]]]:
+    """Return the cells of the first line, and the place and cells of each further row with text; faults are LeftOut.
+
+    Raises CorpusError if the file cannot be read or is empty.
+    """
+    lines = read_annotation(source).splitlines()
     if not lines:
         raise CorpusError(f"{source}: an empty file. Expected a line with the names of the columns.")
     delimiter = max(_DELIMITERS, key=lines[0].count)
@@ -48,19 +59,23 @@ def read_table(source: Path, options: ReadOptions) -> Iterator[Found]:
         header = cells(lines[0])
     except csv.Error as error:
         raise CorpusError(f"{source}:1: {error}.") from error
-    columns = _columns(source, header, options.columns)
-    finder = AudioFinder(source.parent, options.audio)
-    for number, line in enumerate(lines[1:], 2):
-        place = f"{source}:{number}"
-        try:
-            row = cells(line) if line.strip() else []
-        except csv.Error as error:
-            yield LeftOut(place, "open-quote", f"a quotation mark is not closed, or has text after it ({error})")
-            continue
-        if any(row[len(header) :]):
-            yield LeftOut(place, "bad-line", f"{len(row)} columns. Expected {len(header)}, as in line 1")
-        elif any(row):
-            yield _utterance(place, row, columns, finder)
+
+    def rows() -> Iterator[tuple[str, list[str] | LeftOut]]:
+        for number, line in enumerate(lines[1:], 2):
+            place = f"{source}:{number}"
+            try:
+                row = cells(line) if line.strip() else []
+            except csv.Error as error:
+                reason = f"a quotation mark is not closed, or has text after it ({error})"
+                yield place, LeftOut(place, "open-quote", reason)
+                continue
+            if any(row[len(header) :]):
+                reason = f"{len(row)} columns. Expected {len(header)}, as in line 1"
+                yield place, LeftOut(place, "bad-line", reason)
+            elif any(row):
+                yield place, row
+
+    return header, rows()
 
 
 def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[str, int]:

@@ -23,6 +23,8 @@ WORDS = re.compile(r"(?i)(^|[ _-])(words?|ort|orthography)( \(aligned\))?$")
 """Names of tiers with an interval per word, as aligners write them; neighboring intervals are joined."""
 TRUST = " trust"
 """End of the name of a tier whose labels are the trusts in the labels of another tier, as `asr align` writes them."""
+UNCALIBRATED = f"{TRUST} (uncalibrated)"
+"""The same for confidences of `asr decode` that are not calibrated."""
 SILENCES = frozenset(("sil", "sp", "spn", "<p:>", "<eps>", "<unk>"))
 """Labels of silence and noise in tiers of words."""
 MAX_GAP = 0.5
@@ -81,11 +83,12 @@ def transcript_tiers(tiers: Sequence[str], pattern: re.Pattern[str] | None) -> l
     Words that `asr align` or `asr decode` wrote, which have a tier of trusts, are transcripts only if no other tier is.
     Tiers of trusts never are.
     """
-    names = [name for name in tiers if not (name.endswith(TRUST) and name.removesuffix(TRUST) in tiers)]
+    trusts = {f"{name}{ending}": name for name in tiers for ending in (TRUST, UNCALIBRATED)}
+    names = [name for name in tiers if name not in trusts]
     if pattern is not None:
         return [name for name in names if pattern.search(name)]
     kept = [name for name in names if not PHONES.search(name)]
-    given = [name for name in kept if f"{name}{TRUST}" not in tiers]
+    given = [name for name in kept if name not in {trusts[one] for one in tiers if one in trusts}]
     return given or kept
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from asr.alignment.ctm import read_ctm, write_ctm
+from asr.alignment.passages import read_unmatched
 from asr.alignment.score_files import read_reasons, read_scores
 from asr.corpus.htk_labels import read_labels, words_of, write_mlf
 from asr.corpus.synth_sentences import read_sentence_grammar
@@ -184,6 +185,22 @@ def _transcript_scores(path: Path) -> None:
         check_mark((path,), lambda: read_reasons(path))
     else:
         check_mark((path,), lambda: read_scores(path))
+
+
+@reader(
+    "passages",
+    {
+        "passages.tsv": b"utterance\tstart\tend\tstatus\twords\ttranscript\n"
+        b"utt1\t0.000\t8.250\taligned\t2\tONE TWO\nutt1\t8.250\t21.5\twrong\t1\tNO\n"
+        b"utt1\t30.125\t44.000\tuntranscribed\t0\t\nutt2\t0.0\t1e1\twrong\t1\tONE\n"
+    },
+    TEXT,
+)
+def _passages(path: Path) -> None:
+    for name, found in check_mark((path,), lambda: read_unmatched(path)).items():
+        times = [time for passage in found for time in passage]
+        if times != sorted(times) or not all(map(math.isfinite, times)):
+            raise Unsound(f"passages of {name!r} that are not in order of time: {times[:6]}")
 
 
 @reader(
