@@ -11,6 +11,7 @@ from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadat
 from asr.acoustic.search_settings import SearchSettings
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
+from asr.util.counted_text import count
 from asr.util.errors import printable
 
 _UNKNOWN = "unknown (not in the file)"
@@ -27,6 +28,11 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "context": _NO_CONTEXT if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
         **({"pronunciations": "letters of the words"} if metadata.graphemes else {}),
+        **(
+            {"pronunciation probabilities": f"of {count(len(metadata.probabilities), 'word')}"}
+            if metadata.probabilities
+            else {}
+        ),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),

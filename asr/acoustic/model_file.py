@@ -104,6 +104,11 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         "source": model.source,
         "arpa": model.arpa,
     }
+    if model.lexicon.probabilities:
+        metadata["probabilities"] = {
+            word: [model.lexicon.probability(word, variant) for variant in model.lexicon[word]]
+            for word in dict.fromkeys(word for word, _ in model.lexicon.probabilities)
+        }
     if model.lexicon.graphemes:
         metadata["graphemes"] = True
     if model.untrained:
@@ -195,11 +200,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     if metadata.pauses is not None:
         own = without_prefix("pauses", arrays)
         pauses = PauseSounds.from_arrays(own, front_end.n_features_, metadata.pauses.frame_shift)
-    lexicon = Lexicon(
-        {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()},
-        "the model's lexicon",
-        graphemes=metadata.graphemes,
-    )
+    lexicon = _lexicon(metadata)
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:
         raise ValueError("the checksum of the lexicon is wrong")
@@ -229,6 +230,16 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         rejection=metadata.rejection,
         speakers=speakers,
     )
+
+
+def _lexicon(metadata: ModelMetadata) -> Lexicon:
+    pronunciations = {word: tuple(map(tuple, variants)) for word, variants in metadata.lexicon.items()}
+    probabilities = {
+        (word, variant): probability
+        for word, given in metadata.probabilities.items()
+        for variant, probability in zip(pronunciations[word], given, strict=True)
+    }
+    return Lexicon(pronunciations, "the model's lexicon", graphemes=metadata.graphemes, probabilities=probabilities)
 
 
 def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> None:

@@ -56,7 +56,7 @@ Probabilities = Annotated[
     typer.Option(
         "--probabilities",
         help="Write the probability of each pronunciation after the word, as Kaldi's lexiconp.txt. Entries of "
-        "--lexicon have 1.",
+        "--lexicon keep theirs.",
     ),
 ]
 Order = Annotated[int, typer.Option("--order", min=1, max=12, metavar="N", help="Length of the n-grams of a training.")]

@@ -71,6 +71,9 @@ class Lexicon:
         Sentence about the handling of number columns; may be empty.
     graphemes : bool
         Whether the phones are the letters of the words (`asr.lexicon.graphemes`), so that new words can be spelled.
+    probabilities : mapping from (word, variant) to float
+        Probabilities of variants, above 0 and at most 1; others have 1. They are divided by the largest of the word, as
+        in Kaldi. Probabilities of 1 are then left out. They count when lexicons are compared.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Lexicon:
     stress: str = field(default="", compare=False)
     numbers: str = field(default="", compare=False)
     graphemes: bool = field(default=False, compare=False)
+    probabilities: Mapping[tuple[str, Pronunciation], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.pronunciations:
@@ -112,16 +116,37 @@ class Lexicon:
                     "line, not a sentence."
                 )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
+        object.__setattr__(self, "probabilities", MappingProxyType(self._relative()))
+
+    def _relative(self) -> dict[tuple[str, Pronunciation], float]:
+        """Return the probabilities divided by the largest of the word, without those of 1 and of other words."""
+        given: dict[tuple[str, Pronunciation], float] = {}
+        for (word, variant), probability in self.probabilities.items():
+            if not 0.0 < probability <= 1.0:
+                raise LexiconError(
+                    f"{self.source}: the word {word!r} has the probability {probability!r}. Expected a number above 0, "
+                    "at most 1."
+                )
+            key = nfc(word), tuple(map(nfc, variant))
+            given[key] = max(probability, given.get(key, 0.0))
+        relative = {}
+        for word in sorted({word for word, _ in given}.intersection(self.pronunciations)):
+            found = {variant: given.get((word, variant), 1.0) for variant in self.pronunciations[word]}
+            largest = max(found.values())
+            relative.update({(word, one): p / largest for one, p in found.items() if p < largest})
+        return relative
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields, for `pickle` and `copy`, which do not support read-only mappings."""
         return {one.name: getattr(self, one.name) for one in fields(self)} | {
-            "pronunciations": dict(self.pronunciations)
+            "pronunciations": dict(self.pronunciations),
+            "probabilities": dict(self.probabilities),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the fields."""
-        vars(self).update(state, pronunciations=MappingProxyType(state["pronunciations"]))
+        read_only = {name: MappingProxyType(state[name]) for name in ("pronunciations", "probabilities")}
+        vars(self).update(state, **read_only)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -156,6 +181,10 @@ class Lexicon:
         except KeyError:
             raise LexiconError(f"{self.source} has no word {word!r}; add a line with its pronunciation.") from None
 
+    def probability(self, word: str, variant: Pronunciation) -> float:
+        """Return the probability of a variant, relative to the most likely variant of the word."""
+        return self.probabilities.get((word, variant), 1.0)
+
     def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
         """Count the words of the transcripts `utterances` that the lexicon lacks."""
         return Counter(word for words in utterances for word in words if word not in self.pronunciations)
@@ -168,7 +197,11 @@ class Lexicon:
 
     def subset(self, words: Iterable[str]) -> "Lexicon":
         """Return the lexicon of `words` only; LexiconError for an unknown word."""
-        return Lexicon({word: self[word] for word in words}, self.source, graphemes=self.graphemes)
+        return self.restricted({word: self[word] for word in words})
+
+    def restricted(self, pronunciations: Mapping[str, tuple[Pronunciation, ...]]) -> "Lexicon":
+        """Return the lexicon of these pronunciations, which are some of its own."""
+        return Lexicon(pronunciations, self.source, graphemes=self.graphemes, probabilities=self.probabilities)
 
     def require_phones(self, known: Iterable[str]) -> None:
         """Raise LexiconError, with the word, if a pronunciation has a phone that is not in `known`."""
@@ -182,11 +215,13 @@ class Lexicon:
                     )
 
     def digest(self) -> str:
-        """Return the SHA-256 (hexadecimal) of the sorted words and their variants in order."""
+        """Return the SHA-256 (hexadecimal) of the sorted words, their variants in order, and probabilities below 1."""
         total = hashlib.sha256()
         for word in self.words:
             for variant in self.pronunciations[word]:
                 total.update(" ".join((word, *variant)).encode() + b"\n")
+                if (word, variant) in self.probabilities:
+                    total.update(f"\t{self.probabilities[word, variant]!r}\n".encode())
         return total.hexdigest()
 
 
