@@ -111,6 +111,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         }
     if model.lexicon.graphemes:
         metadata["graphemes"] = True
+    if model.lexicon.multigraphs:
+        metadata["multigraphs"] = {letters: list(phones) for letters, phones in model.lexicon.multigraphs.items()}
     if model.untrained:
         metadata["untrained"] = list(model.untrained)
     if model.trained_on is not None:
@@ -239,7 +241,13 @@ def _lexicon(metadata: ModelMetadata) -> Lexicon:
         for word, given in metadata.probabilities.items()
         for variant, probability in zip(pronunciations[word], given, strict=True)
     }
-    return Lexicon(pronunciations, "the model's lexicon", graphemes=metadata.graphemes, probabilities=probabilities)
+    return Lexicon(
+        pronunciations,
+        "the model's lexicon",
+        graphemes=metadata.graphemes,
+        multigraphs={letters: tuple(phones) for letters, phones in metadata.multigraphs.items()},
+        probabilities=probabilities,
+    )
 
 
 def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> None:

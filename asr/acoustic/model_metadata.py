@@ -145,6 +145,8 @@ class ModelMetadata(HybridParts):
     """Of the variants of words whose variants are not equally likely (`Lexicon.probabilities`); absent without any."""
     graphemes: bool = False
     """Whether the phones are letters (`asr.lexicon.graphemes`); absent if not."""
+    multigraphs: dict[str, list[str]] = {}
+    """Phones of sequences of letters; absent without any."""
     search: dict[str, Any]
     source: Literal["audio", "archive"]
     arpa: str | None

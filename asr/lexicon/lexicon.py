@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -71,6 +71,8 @@ class Lexicon:
         Sentence about the handling of number columns; may be empty.
     graphemes : bool
         Whether the phones are the letters of the words (`asr.lexicon.graphemes`), so that new words can be spelled.
+    multigraphs : mapping from letters to phones
+        Phones of sequences of letters, for this spelling (`asr.lexicon.multigraphs`).
     probabilities : mapping from (word, variant) to float
         Probabilities of variants, above 0 and at most 1; others have 1. They are divided by the largest of the word, as
         in Kaldi. Probabilities of 1 are then left out. They count when lexicons are compared.
@@ -89,6 +91,7 @@ class Lexicon:
     stress: str = field(default="", compare=False)
     numbers: str = field(default="", compare=False)
     graphemes: bool = field(default=False, compare=False)
+    multigraphs: Mapping[str, Pronunciation] = field(default_factory=dict, compare=False)
     probabilities: Mapping[tuple[str, Pronunciation], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,6 +120,7 @@ class Lexicon:
                 )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
         object.__setattr__(self, "probabilities", MappingProxyType(self._relative()))
+        object.__setattr__(self, "multigraphs", MappingProxyType(dict(self.multigraphs)))
 
     def _relative(self) -> dict[tuple[str, Pronunciation], float]:
         """Return the probabilities divided by the largest of the word, without those of 1 and of other words."""
@@ -138,15 +142,13 @@ class Lexicon:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields, for `pickle` and `copy`, which do not support read-only mappings."""
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {
-            "pronunciations": dict(self.pronunciations),
-            "probabilities": dict(self.probabilities),
-        }
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the fields."""
-        read_only = {name: MappingProxyType(state[name]) for name in ("pronunciations", "probabilities")}
-        vars(self).update(state, **read_only)
+        for name, value in state.items():
+            object.__setattr__(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -182,7 +184,7 @@ class Lexicon:
             raise LexiconError(f"{self.source} has no word {word!r}; add a line with its pronunciation.") from None
 
     def probability(self, word: str, variant: Pronunciation) -> float:
-        """Return the probability of a variant, relative to the most likely variant of the word."""
+        """Return the probability of `variant`, relative to the most likely variant of `word`."""
         return self.probabilities.get((word, variant), 1.0)
 
     def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
@@ -200,8 +202,8 @@ class Lexicon:
         return self.restricted({word: self[word] for word in words})
 
     def restricted(self, pronunciations: Mapping[str, tuple[Pronunciation, ...]]) -> "Lexicon":
-        """Return the lexicon of these pronunciations, which are some of its own."""
-        return Lexicon(pronunciations, self.source, graphemes=self.graphemes, probabilities=self.probabilities)
+        """Return the lexicon of `pronunciations`, which are some of its own."""
+        return replace(self, pronunciations=pronunciations, silent=(), stress="", numbers="")
 
     def require_phones(self, known: Iterable[str]) -> None:
         """Raise LexiconError, with the word, if a pronunciation has a phone that is not in `known`."""
@@ -215,13 +217,15 @@ class Lexicon:
                     )
 
     def digest(self) -> str:
-        """Return the SHA-256 (hexadecimal) of the sorted words, their variants in order, and probabilities below 1."""
+        """Return the SHA-256 (hexadecimal) of words, variants in order, probabilities below 1, and multigraphs."""
         total = hashlib.sha256()
         for word in self.words:
             for variant in self.pronunciations[word]:
                 total.update(" ".join((word, *variant)).encode() + b"\n")
                 if (word, variant) in self.probabilities:
                     total.update(f"\t{self.probabilities[word, variant]!r}\n".encode())
+        for letters, phones in sorted(self.multigraphs.items()):
+            total.update(" ".join(("\t\t" + letters, *phones)).encode() + b"\n")
         return total.hexdigest()
 
 

@@ -121,6 +121,14 @@ def test_mixtures_read_again_give_equal_scores(tmp_path: Path) -> None:
     assert (again.kind, again.source, again.arpa) == ("gmm", "archive", None)
 
 
+def test_model_file_keeps_multigraphs(tmp_path: Path) -> None:
+    table = {"uu": ("UW",), "h": ()}
+    lexicon = Lexicon(LEXICON.pronunciations, graphemes=True, multigraphs=table)
+    save_model(tmp_path / "model", replace(mixtures(), lexicon=lexicon))
+    assert load_model(tmp_path / "model").lexicon.multigraphs == table
+    assert "2 lines" in describe_model(tmp_path / "model")["pronunciations"]
+
+
 def test_model_file_keeps_pronunciation_probabilities(tmp_path: Path) -> None:
     save_model(tmp_path / "model", mixtures())
     assert load_model(tmp_path / "model").lexicon.probabilities == LEXICON.probabilities
