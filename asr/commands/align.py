@@ -237,7 +237,10 @@ def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirect
             "phones, or a model that was trained with the lexicon 'graphemes'."
         )
     if lexicon is not None and multigraphs_of(lexicon) not in ({}, dict(model.lexicon.multigraphs)):
-        raise LexiconError(f"lexicon '{lexicon}': the table differs from that of the training. Use --lexicon graphemes")
+        raise LexiconError(
+            f"lexicon '{lexicon}': the table differs from that of the training. Use --lexicon graphemes "
+            '(lexicon="graphemes").'
+        )
     words = {word for utterance in corpus.utterances for word in utterance.words or ()}
     return with_spelled_words(model.lexicon, words, trained_phones(model))
 

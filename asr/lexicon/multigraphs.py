@@ -28,7 +28,7 @@ MIN_TOGETHER, ALWAYS_TOGETHER = 0.2, 0.95
 _VOWELS = frozenset("aeiouæœøıαεηιουωаеиоуыэюяіє")  # y is a consonant, as in ny
 _HEADING = """\
 # Letters that are one sound, and their phone: LETTERS PHONE. Letters without a phone are silent.
-# Check each line, and delete wrong ones. Use the table with: --lexicon graphemes:FILE
+# Check each line, and delete wrong ones. Use --lexicon graphemes:FILE (lexicon="graphemes:FILE") to read the table.
 """
 
 
