@@ -27,13 +27,13 @@ WORDS = ("A", "B", "C")
 PRONUNCIATIONS = [p for length in (1, 2, 3) for p in product("xy", repeat=length)]
 N_FRAMES = 8
 
-lexicons = st.builds(
-    lambda variants, likely: Lexicon(
-        variants, probabilities={(word, variants[word][0]): likely[word] for word in WORDS}
-    ),
-    st.fixed_dictionaries(
-        {word: st.lists(st.sampled_from(PRONUNCIATIONS), min_size=1, max_size=2).map(tuple) for word in WORDS}
-    ),
+variants = st.fixed_dictionaries(
+    {word: st.lists(st.sampled_from(PRONUNCIATIONS), min_size=1, max_size=2).map(tuple) for word in WORDS}
+)
+lexicons = variants.map(Lexicon)
+weighted_lexicons = st.builds(
+    lambda found, likely: Lexicon(found, probabilities={(word, found[word][0]): likely[word] for word in WORDS}),
+    variants,
     st.fixed_dictionaries({word: st.sampled_from([1.0, 0.5, 0.01]) for word in WORDS}),
 )
 sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=4)
@@ -86,7 +86,7 @@ def scores_and_self_loops(seed: int, topology: Topology, n_frames: int) -> tuple
 
 @settings(max_examples=60)
 @given(
-    lexicons,
+    weighted_lexicons,
     grammars(),
     st.integers(0, 2**32 - 1),
     st.sampled_from([0.0, 1.0, 2.5]),
