@@ -11,6 +11,7 @@ from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadat
 from asr.acoustic.search_settings import SearchSettings
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
+from asr.util.counted_text import count
 from asr.util.errors import printable
 
 _UNKNOWN = "unknown (not in the file)"
@@ -26,7 +27,12 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "states": topology.n_states,
         "context": _NO_CONTEXT if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
-        **({"pronunciations": "letters of the words"} if metadata.graphemes else {}),
+        **({"pronunciations": _letters(metadata)} if metadata.graphemes else {}),
+        **(
+            {"pronunciation probabilities": f"of {count(len(metadata.probabilities), 'word')}"}
+            if metadata.probabilities
+            else {}
+        ),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),
@@ -77,6 +83,11 @@ def _features(metadata: ModelMetadata) -> dict[str, Any]:
 
 def _trees(tying: StateTying) -> str:
     return f"previous and next phone, by {len(tying.question_side)} questions in {tying.root.size} trees"
+
+
+def _letters(metadata: ModelMetadata) -> str:
+    n_lines = len(metadata.multigraphs)
+    return "letters of the words" + (f", with a table of {count(n_lines, 'line')}" if n_lines else "")
 
 
 def _gaussians(log_weights: np.ndarray) -> int:

@@ -104,8 +104,15 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         "source": model.source,
         "arpa": model.arpa,
     }
+    if model.lexicon.probabilities:
+        metadata["probabilities"] = {
+            word: [model.lexicon.probability(word, variant) for variant in model.lexicon[word]]
+            for word in dict.fromkeys(word for word, _ in model.lexicon.probabilities)
+        }
     if model.lexicon.graphemes:
         metadata["graphemes"] = True
+    if model.lexicon.multigraphs:
+        metadata["multigraphs"] = {letters: list(phones) for letters, phones in model.lexicon.multigraphs.items()}
     if model.untrained:
         metadata["untrained"] = list(model.untrained)
     if model.trained_on is not None:
@@ -195,11 +202,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     if metadata.pauses is not None:
         own = without_prefix("pauses", arrays)
         pauses = PauseSounds.from_arrays(own, front_end.n_features_, metadata.pauses.frame_shift)
-    lexicon = Lexicon(
-        {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()},
-        "the model's lexicon",
-        graphemes=metadata.graphemes,
-    )
+    lexicon = _lexicon(metadata)
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:
         raise ValueError("the checksum of the lexicon is wrong")
@@ -228,6 +231,22 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         held_out=metadata.held_out,
         rejection=metadata.rejection,
         speakers=speakers,
+    )
+
+
+def _lexicon(metadata: ModelMetadata) -> Lexicon:
+    pronunciations = {word: tuple(map(tuple, variants)) for word, variants in metadata.lexicon.items()}
+    probabilities = {
+        (word, variant): probability
+        for word, given in metadata.probabilities.items()
+        for variant, probability in zip(pronunciations[word], given, strict=True)
+    }
+    return Lexicon(
+        pronunciations,
+        "the model's lexicon",
+        graphemes=metadata.graphemes,
+        multigraphs={letters: tuple(phones) for letters, phones in metadata.multigraphs.items()},
+        probabilities=probabilities,
     )
 
 

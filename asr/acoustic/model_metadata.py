@@ -141,8 +141,12 @@ class ModelMetadata(HybridParts):
     """See `FrontEnd.from_arrays`."""
     lexicon: dict[str, list[list[str]]]
     lexicon_digest: str
+    probabilities: dict[str, list[Annotated[float, Field(gt=0, le=1)]]] = {}
+    """Of the variants of words whose variants are not equally likely (`Lexicon.probabilities`); absent without any."""
     graphemes: bool = False
     """Whether the phones are letters (`asr.lexicon.graphemes`); absent if not."""
+    multigraphs: dict[str, list[str]] = {}
+    """Phones of sequences of letters; absent without any."""
     search: dict[str, Any]
     source: Literal["audio", "archive"]
     arpa: str | None

@@ -1,5 +1,6 @@
 """The state graph of one transcript: its words in order, all their pronunciations, optional pauses."""
 
+import math
 from collections.abc import Sequence
 
 from asr.decode.graph_compiler import compile_graph
@@ -15,6 +16,8 @@ MAX_UNITS = 1_000_000
 
 def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
     """Build the graph that accepts exactly `words`, with optional silence first and optional pauses after words.
+
+    The first arc of a pronunciation has the natural logarithm of its probability as its weight.
 
     Raises LexiconError if a word has no pronunciation or one with an unknown phone, or the graph would be too large.
     """
@@ -39,7 +42,8 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
         after, following = builder.node(), builder.node()
         for pronunciation in lexicon.pronunciations[word]:
             units = [unit for phone in pronunciation for unit in topology.units(phone)]
-            builder.chain(before, after, units, word=number, begins_word=True)
+            weight = math.log(lexicon.probability(word, pronunciation))
+            builder.chain(before, after, units, weight=weight, word=number, begins_word=True)
         builder.jump(after, following)
         builder.chain(after, following, pause)
         builder.chain(after, following, silence)

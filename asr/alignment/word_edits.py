@@ -6,6 +6,7 @@ word loses the first comparison, one with a missing word the second. Both are re
 added or removed at random, which gives the margins of wrong transcripts on the same frames.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -89,8 +90,9 @@ def edited_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology, edi
             after = builder.node()
             for pronunciation in lexicon.pronunciations[word]:
                 nodes = [gaps[number], *(builder.node() for _ in pronunciation[1:]), after]
+                weight = math.log(lexicon.probability(word, pronunciation))
                 for begin, end, phone in zip(nodes[:-1], nodes[1:], pronunciation, strict=True):
-                    _add_phone(builder, begin, end, phone, topology)
+                    _add_phone(builder, begin, end, phone, topology, weight if begin == nodes[0] else 0.0)
             _add_pause(builder, after, gaps[number + 1], pauses)
     if edit == "leave-out":
         for before, after in zip(layers[0][:-1], layers[1][1:], strict=True):
@@ -106,12 +108,14 @@ def edited_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology, edi
     return builder.build(start)
 
 
-def _add_phone(builder: StateGraphBuilder, start: int, end: int, phone: str, topology: Topology) -> None:
+def _add_phone(
+    builder: StateGraphBuilder, start: int, end: int, phone: str, topology: Topology, weight: float = 0.0
+) -> None:
     places = topology.alternatives(phone)
     nodes = [start, *(builder.node() for _ in places[1:]), end]
     for begin, following, units in zip(nodes[:-1], nodes[1:], places, strict=True):
         for unit in units.tolist():
-            builder.chain(begin, following, [unit])
+            builder.chain(begin, following, [unit], weight=weight if begin == start else 0.0)
 
 
 def _add_pause(builder: StateGraphBuilder, start: int, end: int, pauses: Sequence[Sequence[int]]) -> None:

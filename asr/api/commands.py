@@ -94,7 +94,8 @@ def train(
     Parameters
     ----------
     lexicon : path, or "graphemes"
-        Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter.
+        Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter. "graphemes:FILE": with
+        a table of letters and their phones, as of `asr lexicon --multigraphs`.
     output : path
         Work directory for stages and models.
     seed : int, optional

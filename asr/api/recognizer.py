@@ -436,7 +436,7 @@ class Recognizer(DescribedModel):
             other._choice, other._grammar, other._graph = self._choice, self._grammar, self._graph
         return other
 
-    def add_word(self, word: str, pronunciation: str | Sequence[str] | None = None) -> None:
+    def add_word(self, word: str, pronunciation: str | Sequence[str] | None = None, probability: float = 1.0) -> None:
         """Add a pronunciation of a new or known word; the model file is not changed.
 
         The word can be recognized if the grammar contains it: "loop" and "one" at once, sentences that use it, and the
@@ -449,11 +449,14 @@ class Recognizer(DescribedModel):
         pronunciation : str or sequence of str
             Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; unknown stress digits are removed. None: the
             letters of the word, for models that were trained with `lexicon="graphemes"`.
+        probability : float
+            Probability of this pronunciation, relative to the most likely one of the word; above 0, at most 1.
 
         Raises
         ------
         LexiconError
-            For an unknown phone, no phones, or a word with white space or with a special meaning in grammars.
+            For an unknown phone, no phones, a word with white space or with a special meaning in grammars, or a
+            probability that is not above 0 and at most 1.
         """
         word = nfc(word)
         require_word(word, allow_oov_phones=self._allow_untrained)
@@ -461,7 +464,9 @@ class Recognizer(DescribedModel):
         with self._lock:
             variants = (*self._model.lexicon.pronunciations.get(word, ()), phones)
             lexicon = replace(
-                self._model.lexicon, pronunciations={**self._model.lexicon.pronunciations, word: variants}
+                self._model.lexicon,
+                pronunciations={**self._model.lexicon.pronunciations, word: variants},
+                probabilities={**self._model.lexicon.probabilities, (word, phones): probability},
             )
             if word not in self._model.lexicon:
                 self._added |= {word}

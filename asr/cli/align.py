@@ -37,7 +37,7 @@ def align(
         Path | None,
         typer.Option(
             "--lexicon",
-            metavar="FILE|graphemes",
+            metavar="FILE|graphemes[:TABLE]",
             help="Lexicon for the alignment; 'graphemes' makes one from the transcripts, with a phone per letter.  "
             "[default: the lexicon of the training]",
             show_default=False,

@@ -39,6 +39,12 @@ EpitranCode = Annotated[
         show_default=False,
     ),
 ]
+Multigraphs = Annotated[
+    bool,
+    typer.Option(
+        "--multigraphs", help="Propose letters of WORDS that are one sound, such as 'ch', as a table to edit."
+    ),
+]
 Dictionary = Annotated[
     Path | None,
     typer.Option(
@@ -56,7 +62,7 @@ Probabilities = Annotated[
     typer.Option(
         "--probabilities",
         help="Write the probability of each pronunciation after the word, as Kaldi's lexiconp.txt. Entries of "
-        "--lexicon have 1.",
+        "--lexicon keep theirs.",
     ),
 ]
 Order = Annotated[int, typer.Option("--order", min=1, max=12, metavar="N", help="Length of the n-grams of a training.")]
@@ -89,6 +95,7 @@ def lexicon(
     train: Train = None,
     apply: Apply = None,
     epitran: EpitranCode = None,
+    multigraphs: Multigraphs = False,
     dictionary: Dictionary = None,
     variants: Variants = 1,
     probabilities: Probabilities = False,
@@ -107,17 +114,20 @@ def lexicon(
     --apply and --epitran write a lexicon. Words with letters that the model does not know are left out and listed in
     FILE.failed.tsv. Check pronunciations of frequent words by hand, since about a quarter of English words are wrong.
 
+    --multigraphs writes a table for --lexicon graphemes:FILE of other commands. Check its lines by hand.
+
     \b
     Examples:
       asr lexicon --train cmudict.dict --out g2p.safetensors
       asr lexicon --apply g2p.safetensors names.txt --out names.lexicon --variants 2
       asr lexicon --apply g2p.safetensors aligned/unknown-words.tsv --lexicon lexicon.txt --out larger.txt
       asr lexicon --epitran spa-Latn data/train --out lexicon.txt
+      asr lexicon --multigraphs data/train --out table.txt
     """
-    if sum(one is not None for one in (train, apply, epitran)) != 1:
-        raise typer.BadParameter("Expected one of them", param_hint="--train, --apply, --epitran")
+    if sum(one is not None for one in (train, apply, epitran)) + multigraphs != 1:
+        raise typer.BadParameter("Expected one of them", param_hint="--train, --apply, --epitran, --multigraphs")
     if (words is None) == (train is None):
-        raise typer.BadParameter("Expected with --apply and --epitran, and only with them", param_hint="WORDS")
+        raise typer.BadParameter("Expected with all but --train", param_hint="WORDS")
     if train is not None:
         require_file(train, "--train", LexiconError)
         _train(
@@ -136,6 +146,9 @@ def lexicon(
     if not is_dir(words):
         require_file(words, "WORDS", LexiconError)
     require_file(dictionary, "--lexicon", LexiconError)
+    if multigraphs:
+        _propose(words, out)
+        return
 
     from asr.commands.lexicon import convert_words
     from asr.lexicon import GraphemeToPhoneme
@@ -161,6 +174,16 @@ def lexicon(
         typer.echo(printable(f"asr: {count(len(done.failures), 'word')} left out; see {done.failed}:"), err=True)
         for problem in done.failures[:_SHOWN]:
             typer.echo(f"  {problem.message} [{problem.code}]", err=True)
+
+
+def _propose(words: Path, out: Path) -> None:
+    from asr.lexicon.multigraphs import write_proposal
+    from asr.lexicon.word_lists import read_words
+    from asr.util.counted_text import count
+
+    n_lines = write_proposal(read_words(words), out)
+    typer.echo(out)
+    typer.echo(f"{count(n_lines, 'line')}. Check them, then use --lexicon graphemes:{out}", err=True)
 
 
 def _train(dictionary: Path, out: Path, *, max_phones: int, **options: Any) -> None:

@@ -56,9 +56,9 @@ Lexicon = Annotated[
     Path,
     typer.Option(
         "--lexicon",
-        metavar="FILE|graphemes",
+        metavar="FILE|graphemes[:TABLE]",
         help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; or 'graphemes': the words of the "
-        "transcripts with a phone for each letter.",
+        "transcripts with a phone for each letter, or with a table of asr lexicon --multigraphs.",
         show_default=False,
     ),
 ]
@@ -140,9 +140,11 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
 
 
 def require_lexicon(path: Path | None) -> None:
-    """Raise LexiconError for a `path` other than "graphemes" (see `asr.lexicon.graphemes`) or a file."""
+    """Raise LexiconError for a `path` other than "graphemes", "graphemes:FILE" (`asr.lexicon.graphemes`) or a file."""
     if path == Path("graphemes"):
         return
+    if path is not None and str(path).startswith("graphemes:"):
+        path = Path(str(path).removeprefix("graphemes:"))
     if path is not None and not exists(path) and get_close_matches(path.name, ["graphemes"], cutoff=0.8):
         raise LexiconError(f"--lexicon: '{path}' does not exist. Did you mean graphemes?")
     require_file(path, "--lexicon", LexiconError)

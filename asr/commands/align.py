@@ -41,6 +41,7 @@ from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
+from asr.lexicon.multigraphs import multigraphs_of
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.spelled_words import trained_phones
 from asr.recognition.unknown_words import (
@@ -234,6 +235,11 @@ def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirect
         raise LexiconError(
             "lexicon 'graphemes': the phones of the model are not letters. Expected the file of a lexicon with its "
             "phones, or a model that was trained with the lexicon 'graphemes'."
+        )
+    if lexicon is not None and multigraphs_of(lexicon) not in ({}, dict(model.lexicon.multigraphs)):
+        raise LexiconError(
+            f"lexicon '{lexicon}': the table differs from that of the training. Use --lexicon graphemes "
+            '(lexicon="graphemes").'
         )
     words = {word for utterance in corpus.utterances for word in utterance.words or ()}
     return with_spelled_words(model.lexicon, words, trained_phones(model))

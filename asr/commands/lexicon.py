@@ -93,7 +93,11 @@ def convert_words(
     if failures and not found and known is None:
         raise LexiconError(f"{words}: no word has a pronunciation. {failures[0].message}")
     phones = {phone for spoken in found.values() for variant in spoken for phone in variant}
-    merged = Lexicon({**(known.pronunciations if known else {}), **found}, str(out))
+    merged = Lexicon(
+        {**(known.pronunciations if known else {}), **found},
+        str(out),
+        probabilities=known.probabilities if known else {},
+    )
     write_lexicon(merged, out, weights if probabilities else None)
     new = tuple(sorted(phones - set(known.phones))) if known else ()
     return ConvertedWords(len(counts) - len(missing), len(found), tuple(failures), failed, new)

@@ -4,6 +4,7 @@ The first phone of every word has its own input label. That keeps word boundarie
 makes the division of a phone string into words unique, so only homophones need disambiguation symbols.
 """
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,8 @@ def lexicon_transducer(
     """Return the pronunciations of the grammar's words, in a loop, sorted by output label.
 
     Silence may begin an utterance; a short pause or silence may follow every word. No pause has its own label too: as
-    an epsilon, its removal would double every arc that begins a word. Raises LexiconError if a pronunciation has an
+    an epsilon, its removal would double every arc that begins a word. The first phone of a word has the cost of its
+    pronunciation, the negative logarithm of its probability. Raises LexiconError if a pronunciation has an
     unknown phone.
     """
     import kaldifst
@@ -82,13 +84,15 @@ def lexicon_transducer(
         fst.add_arc(between, kaldifst.StdArc(labels.filler, grammar.labels[FILLER_WORD], 0.0, after))
     for number, pronunciation in pronunciations:
         inputs = [labels.of(phone, position == 0) for position, phone in enumerate(pronunciation)]
+        cost = 0.0 - math.log(lexicon.probability(grammar.words[number - 1], pronunciation))
         if homophones[pronunciation] > 1:
             seen[pronunciation] += 1
             inputs.append(labels.homophone(seen[pronunciation]))
         source = between
         for position, label in enumerate(inputs):
             target = after if position == len(inputs) - 1 else fst.add_state()
-            fst.add_arc(source, kaldifst.StdArc(label, number if position == 0 else 0, 0.0, target))
+            first = position == 0
+            fst.add_arc(source, kaldifst.StdArc(label, number if first else 0, cost if first else 0.0, target))
             source = target
     kaldifst.arcsort(fst, sort_type="olabel")
     return fst

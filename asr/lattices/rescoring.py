@@ -14,7 +14,8 @@ from asr.util.errors import GrammarError
 def rescored(lattice: Lattice, grammar: Grammar, lm_scale: float | None = None) -> Lattice:
     """Return the lattice with the grammar's scores; nodes are split by the state of the grammar.
 
-    Back-off is exact: it is not used for a listed n-gram. `lm_scale` applies to the new scores; the default is the
+    The grammar's scores replace those of the search, with their pronunciation probabilities. Back-off is exact: it is
+    not used for a listed n-gram. `lm_scale` applies to the new scores; the default is the
     lattice's own. Raises GrammarError if the grammar accepts no sentence of the lattice.
     """
     label = [grammar.labels.get(word, 0) for word in lattice.words]

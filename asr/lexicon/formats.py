@@ -1,7 +1,8 @@
 """Parsers of a line of a pronunciation dictionary in each format.
 
-Every parser takes a line (not blank) and returns the word and its phones, or None for a line that defines no word. It
-raises ValueError, with the reason as the message, for a malformed line.
+Every parser takes a line (not blank) and returns the word, its phones and their probability (1 unless it is given), or
+None for a line that defines no word. It raises ValueError, with the reason as the message, for a
+malformed line.
 """
 
 import re
@@ -10,7 +11,7 @@ from asr.lexicon.lexicon import Pronunciation
 from asr.lexicon.number_columns import NumberColumns, is_decimal
 from asr.util.htk_strings import read_htk_string
 
-Entry = tuple[str, Pronunciation]
+Entry = tuple[str, Pronunciation, float]
 
 VARIANT_MARK = re.compile(r"(.+)\(\d+\)", re.DOTALL)
 MODEL_PAUSES = frozenset({"SIL", "SP"})
@@ -28,7 +29,7 @@ def parse_kaldi(line: str, columns: NumberColumns) -> Entry | None:
     if is_comment(line):
         return None
     word, *fields = line.split()
-    return word, columns.phones(word, fields)
+    return word, *columns.divide(word, fields)
 
 
 def parse_cmu(line: str, columns: NumberColumns) -> Entry | None:
@@ -42,13 +43,13 @@ def parse_cmu(line: str, columns: NumberColumns) -> Entry | None:
     comment = next((i for i, phone in enumerate(phones) if phone.startswith("#")), len(phones))
     variant = VARIANT_MARK.fullmatch(word)
     word = variant.group(1) if variant else word
-    return word, columns.phones(word, phones[:comment])
+    return word, *columns.divide(word, phones[:comment])
 
 
 def parse_htk(line: str) -> Entry | None:
     """Parse `WORD [OUTSYM] probability phone phone ... sp` (HTK Book 3.4, section 12.7), names quoted or escaped.
 
-    The output symbol and the probability are checked and ignored. A final `sp` or `sil` is dropped, because a pause may
+    The output symbol is checked and ignored. A final `sp` or `sil` is dropped, because a pause may
     follow every word. An entry of only a pause without output (`SENT-END [] sil`) defines no word.
     """
     word, position = read_htk_string(line, _skip_space(line, 0))
@@ -60,13 +61,14 @@ def parse_htk(line: str) -> Entry | None:
             raise ValueError(f"the output symbol [{output} is not closed. Expected [{output}]")
         silent = output == ""
         position = _skip_space(line, position + 1)
-    fields = []
+    fields, probability = [], 1.0
     while position < len(line):
         field, position = read_htk_string(line, position)
         fields.append(field)
         position = _skip_space(line, position)
     if fields and _is_number(fields[0]):
-        if not 0.0 < float(fields[0]) <= 1.0:
+        probability = float(fields[0])
+        if not 0.0 < probability <= 1.0:
             raise ValueError(f"the probability is {fields[0]!r}. Expected a number above 0, at most 1")
         del fields[0]
         if fields and is_decimal(fields[0]):
@@ -75,7 +77,7 @@ def parse_htk(line: str) -> Entry | None:
         return None
     while len(fields) > 1 and fields[-1] in HTK_PAUSES:
         fields.pop()
-    return word, tuple(fields)
+    return word, tuple(fields), probability
 
 
 def _skip_space(line: str, position: int) -> int:

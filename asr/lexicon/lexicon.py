@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -71,6 +71,11 @@ class Lexicon:
         Sentence about the handling of number columns; may be empty.
     graphemes : bool
         Whether the phones are the letters of the words (`asr.lexicon.graphemes`), so that new words can be spelled.
+    multigraphs : mapping from letters to phones
+        Phones of sequences of letters, for this spelling (`asr.lexicon.multigraphs`).
+    probabilities : mapping from (word, variant) to float
+        Probabilities of variants, above 0 and at most 1; others have 1. They are divided by the largest of the word, as
+        in Kaldi. Probabilities of 1 are then left out. They count when lexicons are compared.
 
     Examples
     --------
@@ -86,6 +91,8 @@ class Lexicon:
     stress: str = field(default="", compare=False)
     numbers: str = field(default="", compare=False)
     graphemes: bool = field(default=False, compare=False)
+    multigraphs: Mapping[str, Pronunciation] = field(default_factory=dict, compare=False)
+    probabilities: Mapping[tuple[str, Pronunciation], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.pronunciations:
@@ -112,16 +119,36 @@ class Lexicon:
                     "line, not a sentence."
                 )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
+        object.__setattr__(self, "probabilities", MappingProxyType(self._relative()))
+        object.__setattr__(self, "multigraphs", MappingProxyType(dict(self.multigraphs)))
+
+    def _relative(self) -> dict[tuple[str, Pronunciation], float]:
+        """Return the probabilities divided by the largest of the word, without those of 1 and of other words."""
+        given: dict[tuple[str, Pronunciation], float] = {}
+        for (word, variant), probability in self.probabilities.items():
+            if not 0.0 < probability <= 1.0:
+                raise LexiconError(
+                    f"{self.source}: the word {word!r} has the probability {probability!r}. Expected a number above 0, "
+                    "at most 1."
+                )
+            key = nfc(word), tuple(map(nfc, variant))
+            given[key] = max(probability, given.get(key, 0.0))
+        relative = {}
+        for word in sorted({word for word, _ in given}.intersection(self.pronunciations)):
+            found = {variant: given.get((word, variant), 1.0) for variant in self.pronunciations[word]}
+            largest = max(found.values())
+            relative.update({(word, one): p / largest for one, p in found.items() if p < largest})
+        return relative
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields, for `pickle` and `copy`, which do not support read-only mappings."""
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {
-            "pronunciations": dict(self.pronunciations)
-        }
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the fields."""
-        vars(self).update(state, pronunciations=MappingProxyType(state["pronunciations"]))
+        for name, value in state.items():
+            object.__setattr__(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -156,6 +183,10 @@ class Lexicon:
         except KeyError:
             raise LexiconError(f"{self.source} has no word {word!r}; add a line with its pronunciation.") from None
 
+    def probability(self, word: str, variant: Pronunciation) -> float:
+        """Return the probability of `variant`, relative to the most likely variant of `word`."""
+        return self.probabilities.get((word, variant), 1.0)
+
     def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
         """Count the words of the transcripts `utterances` that the lexicon lacks."""
         return Counter(word for words in utterances for word in words if word not in self.pronunciations)
@@ -168,7 +199,11 @@ class Lexicon:
 
     def subset(self, words: Iterable[str]) -> "Lexicon":
         """Return the lexicon of `words` only; LexiconError for an unknown word."""
-        return Lexicon({word: self[word] for word in words}, self.source, graphemes=self.graphemes)
+        return self.restricted({word: self[word] for word in words})
+
+    def restricted(self, pronunciations: Mapping[str, tuple[Pronunciation, ...]]) -> "Lexicon":
+        """Return the lexicon of `pronunciations`, which are some of its own."""
+        return replace(self, pronunciations=pronunciations, silent=(), stress="", numbers="")
 
     def require_phones(self, known: Iterable[str]) -> None:
         """Raise LexiconError, with the word, if a pronunciation has a phone that is not in `known`."""
@@ -182,11 +217,15 @@ class Lexicon:
                     )
 
     def digest(self) -> str:
-        """Return the SHA-256 (hexadecimal) of the sorted words and their variants in order."""
+        """Return the SHA-256 (hexadecimal) of words, variants in order, probabilities below 1, and multigraphs."""
         total = hashlib.sha256()
         for word in self.words:
             for variant in self.pronunciations[word]:
                 total.update(" ".join((word, *variant)).encode() + b"\n")
+                if (word, variant) in self.probabilities:
+                    total.update(f"\t{self.probabilities[word, variant]!r}\n".encode())
+        for letters, phones in sorted(self.multigraphs.items()):
+            total.update(" ".join(("\t\t" + letters, *phones)).encode() + b"\n")
         return total.hexdigest()
 
 

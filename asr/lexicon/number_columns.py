@@ -49,8 +49,8 @@ class NumberColumns:
             n_columns += 1
         return n_columns
 
-    def phones(self, word: str, fields: Sequence[str]) -> tuple[str, ...]:
-        """Return the phones after the numbers; ValueError for numbers that fit no format."""
+    def divide(self, word: str, fields: Sequence[str]) -> tuple[tuple[str, ...], float]:
+        """Return the phones after the numbers, and their probability (1 by default); ValueError if wrong."""
         n_columns = self.count(fields)
         if n_columns not in _ALLOWED:
             raise ValueError(
@@ -58,14 +58,15 @@ class NumberColumns:
                 "(its probability and three of silence). Keep the word and its phones, for example with cut -f1,6- for "
                 "tab-separated columns"
             )
-        if n_columns and not 0.0 < float(fields[0]) <= 1.0:
+        probability = float(fields[0]) if n_columns else 1.0
+        if not 0.0 < probability <= 1.0:
             raise ValueError(f"the word {word!r} has the probability {fields[0]}. Expected a number above 0, at most 1")
-        return tuple(fields[n_columns:])
+        return tuple(fields[n_columns:]), probability
 
     @property
     def note(self) -> str:
         """Sentence about the use of the numbers, without the file's name; empty without numbers."""
         if not self.widest:
             return ""
-        silence = " and silence columns" if self.widest > 1 else ""
-        return f"pronunciation probabilities{silence} are not used; all pronunciations of a word are equally likely"
+        silence = "; the silence columns are not used" if self.widest > 1 else ""
+        return f"pronunciation probabilities are used, relative to the most likely pronunciation of a word{silence}"

@@ -1,6 +1,6 @@
 """Lexicons for whole-word models, such as digits, in which every word has its own phones."""
 
-from asr.lexicon.lexicon import Lexicon
+from asr.lexicon.lexicon import Lexicon, Pronunciation
 
 
 def with_own_phones(lexicon: Lexicon) -> Lexicon:
@@ -26,10 +26,12 @@ def with_own_phones(lexicon: Lexicon) -> Lexicon:
     >>> with_own_phones(lexicon)["ONE"]
     (('W_ONE_0', 'AH_ONE_1', 'N_ONE_2'),)
     """
+
+    def own(word: str, variant: Pronunciation) -> Pronunciation:
+        return tuple(f"{phone}_{word}_{place}" for place, phone in enumerate(variant))
+
     return Lexicon(
-        {
-            word: tuple(tuple(f"{phone}_{word}_{place}" for place, phone in enumerate(variant)) for variant in variants)
-            for word, variants in lexicon.pronunciations.items()
-        },
+        {word: tuple(own(word, one) for one in variants) for word, variants in lexicon.pronunciations.items()},
         lexicon.source,
+        probabilities={(word, own(word, one)): p for (word, one), p in lexicon.probabilities.items()},
     )

@@ -28,10 +28,10 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         Pronunciation dictionary.
     format : {"auto", "kaldi", "cmu", "htk"}
         "kaldi": `WORD phone phone ...`, one variant per line, `#` and `;;;` comment lines. One or four numbers after
-        the word (see `asr.lexicon.number_columns`) are checked but not used, so pronunciations are equally likely.
+        the word (see `asr.lexicon.number_columns`) are its probability and three of silence, which are not used.
         "cmu": variants are marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`, with
-        quotes and backslash escapes; output symbols, probabilities, final pauses and entries of only a pause (`SENT-END
-        [] sil`) are left out. "auto": HTK if a line has an output symbol or an escaped first character, or all lines
+        quotes and backslash escapes; output symbols, final pauses and entries of only a pause (`SENT-END [] sil`) are
+        left out. "auto": HTK if a line has an output symbol or an escaped first character, or all lines
         end in `sp` or `sil`; CMU if some `WORD(2)` has an entry `WORD`; otherwise Kaldi.
     strip_stress : bool, optional
         Whether a final stress digit of a phone is removed (AH0 becomes AH). The default is True for the CMU format and
@@ -68,6 +68,7 @@ class Entry(NamedTuple):
     word: str
     phones: Pronunciation
     written: Pronunciation
+    probability: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _parsed(
         return Issue("malformed", str(problem))
     if entry is None:
         return None
-    word, phones = entry
+    word, phones, probability = entry
     fault = fault_in_entry(word, phones, known)
     if fault is not None:
         return Issue("malformed", fault)
@@ -157,20 +158,30 @@ def _parsed(
             "rename the phone"
         )
         return Issue("reserved-phone", message)
-    return Entry(number, word, phones, phones)
+    return Entry(number, word, phones, phones, probability)
 
 
 def _lexicon_of(entries: Iterable[Entry], path: Path, stress: str, numbers: str) -> Lexicon:
     """Return the words that are not silence."""
     variants: dict[str, list[Pronunciation]] = {}
     silent: dict[str, None] = {}
+    probabilities: dict[tuple[str, Pronunciation], float] = {}
     for entry in entries:
         if formats.MODEL_PAUSES.issuperset(entry.phones):
             silent[entry.word] = None
         else:
             variants.setdefault(entry.word, []).append(entry.phones)
+            key = entry.word, entry.phones
+            probabilities[key] = max(entry.probability, probabilities.get(key, 0.0))
     pronunciations = {word: tuple(phones) for word, phones in variants.items()}
-    return Lexicon(pronunciations, str(path), silent=tuple(silent), stress=stress, numbers=numbers)
+    return Lexicon(
+        pronunciations,
+        str(path),
+        silent=tuple(silent),
+        stress=stress,
+        numbers=numbers,
+        probabilities=probabilities if min(probabilities.values(), default=1.0) < 1.0 else {},
+    )
 
 
 def strips_stress(wanted: bool | None, format: str, phones: Iterable[str]) -> bool:

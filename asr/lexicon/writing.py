@@ -1,7 +1,6 @@
 """Writing of pronunciation dictionaries in Kaldi's format."""
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from pathlib import Path
 
 from asr.lexicon.formats import MODEL_PAUSES, is_comment
@@ -29,7 +28,7 @@ def write_lexicon(
         File to write.
     probabilities : mapping from a word to floats, optional
         Probability of each variant, in Kaldi's lexiconp.txt format: `WORD probability phone phone ...`. Other words
-        have 1. By default, no probabilities are written.
+        have those of the lexicon. By default, they are written if the lexicon has any below 1.
 
     Examples
     --------
@@ -54,11 +53,14 @@ def write_lexicon(
             f"{lines[other[0]]!r} and nearly all lines would read as CSV or YAML in {path}; rename the words with , ; "
             "or :"
         )
-    if probabilities is not None:
+    if probabilities is not None or lexicon.probabilities:
+        numbers = {word: [repr(lexicon.probability(word, one)) for one in lexicon[word]] for word in lexicon.words}
+        for word, given in (probabilities or {}).items():
+            numbers[word] = [f"{min(max(p, 1e-6), 1.0):.6f}" for p in given]
         lines = [
-            " ".join((word, f"{min(max(probability, 1e-6), 1.0):.6f}", *variant))
+            " ".join((word, number, *variant))
             for word in lexicon.words
-            for variant, probability in zip(lexicon[word], probabilities.get(word, repeat(1.0)), strict=False)
+            for variant, number in zip(lexicon[word], numbers[word], strict=False)
         ]
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(f"{line}\n" for line in lines)

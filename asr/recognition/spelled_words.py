@@ -33,7 +33,7 @@ def spelled(model: SpeechModel, word: str) -> Pronunciation:
             f"{word!r} has no pronunciation. Expected the phones of the word; only models that were trained with the "
             "lexicon 'graphemes' spell it by its letters."
         )
-    found = spell(word, trained_phones(model))
+    found = spell(word, trained_phones(model), model.lexicon.multigraphs)
     if found is None:
         phones = " ".join(sorted(trained_phones(model)))
         raise LexiconError(f"{word!r} has letters that no word of the training has. The known letters are {phones}.")

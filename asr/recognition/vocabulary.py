@@ -35,7 +35,7 @@ def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexic
     if not kept:
         message = _left_out(model, untrained_words, marks)
         raise LexiconError(f"{model.lexicon.source}: no word can be recognized. {message}")
-    return Lexicon(kept, model.lexicon.source, graphemes=model.lexicon.graphemes)
+    return model.lexicon.restricted(kept)
 
 
 def log_excluded_words(model: SpeechModel, lexicon: Lexicon, among: Collection[str] | None = None) -> None:

@@ -20,6 +20,7 @@ from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
+from asr.lexicon.multigraphs import multigraphs_of
 from asr.recognition.unknown_words import unknown_phone, write_unknown_words
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
@@ -173,7 +174,8 @@ def _read_inputs(
     check_same_static(config.features, config.hybrid_features)
     given = read_data_directory(data, root=root)
     if is_graphemes(lexicon):
-        pronunciations = grapheme_lexicon(utterance.words or () for utterance in given.utterances)
+        transcripts = [utterance.words or () for utterance in given.utterances]
+        pronunciations = grapheme_lexicon(transcripts, multigraphs_of(lexicon))
     else:
         pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     for note in filter(None, (pronunciations.stress, pronunciations.numbers)):

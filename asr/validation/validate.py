@@ -88,7 +88,7 @@ def validate(
     others = [directory for directory, _ in collected[1:]]
     of_lexicon: list[Issue] = []
     if is_graphemes(lexicon):
-        dictionary = graphemes_of(train, of_lexicon)
+        dictionary = graphemes_of(lexicon, train, of_lexicon)
     else:
         strip_stress = None if config is None else config.lexicon.strip_stress
         dictionary = collect_lexicon(Path(lexicon), strip_stress, of_lexicon)

@@ -36,7 +36,7 @@ from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 from tests.fuzz.valid_models import CONFIG, TOPOLOGY, hybrid, knowing_pauses, training, two_streams
 
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 BA\n-1 äh\n\n\\end\\\n"
-LEXICON = Lexicon({"äh": (("AH",), ("AH", "UW")), "BA": (("UW", "AH"),)})
+LEXICON = Lexicon({"äh": (("AH",), ("AH", "UW")), "BA": (("UW", "AH"),)}, probabilities={("äh", ("AH", "UW")): 0.1})
 
 CLASSIFIERS: dict[str, Callable[[], object]] = {
     "kernel-logistic": lambda: SparseKernelLogisticClassifier(20, n_candidates=50, max_iter=2, random_state=0),
@@ -119,6 +119,22 @@ def test_mixtures_read_again_give_equal_scores(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.hmm.log_likelihood(frames), model.hmm.log_likelihood(frames))
     np.testing.assert_array_equal(again.hmm.self_loops, model.hmm.self_loops)
     assert (again.kind, again.source, again.arpa) == ("gmm", "archive", None)
+
+
+def test_model_file_keeps_multigraphs(tmp_path: Path) -> None:
+    table = {"uu": ("UW",), "h": ()}
+    lexicon = Lexicon(LEXICON.pronunciations, graphemes=True, multigraphs=table)
+    save_model(tmp_path / "model", replace(mixtures(), lexicon=lexicon))
+    assert load_model(tmp_path / "model").lexicon.multigraphs == table
+    assert "2 lines" in describe_model(tmp_path / "model")["pronunciations"]
+
+
+def test_model_file_keeps_pronunciation_probabilities(tmp_path: Path) -> None:
+    save_model(tmp_path / "model", mixtures())
+    assert load_model(tmp_path / "model").lexicon.probabilities == LEXICON.probabilities
+    assert "1 word" in describe_model(tmp_path / "model")["pronunciation probabilities"]
+    equal = replace(mixtures(), lexicon=Lexicon(LEXICON.pronunciations))
+    assert "pronunciation probabilities" not in describe_model(equal)
 
 
 def test_a_hybrid_with_a_second_stream_read_again_gives_equal_scores(tmp_path: Path) -> None:
@@ -259,6 +275,10 @@ def unnormalized(classifier: object) -> SpeechModel:
         retold("classifier", "estimator", 3, value=[["theta_", ["array", "nowhere"]]]),
         resized("self_loops", lambda a: a * 0 + 1.5),
         resized("log_priors", lambda a: a[:3]),
+        retold("probabilities", value={"ONE": [0.5]}),
+        retold("probabilities", value={"ONE": [1.0, 0.0]}),
+        retold("probabilities", value={"UH": [1.0]}),
+        retold("probabilities", value={}),
         resized("log_priors", lambda a: a * np.nan),
         resized("front_end.lda", lambda a: a * np.inf),
         resized("front_end.lda", lambda a: np.float32(1)),

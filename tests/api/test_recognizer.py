@@ -304,6 +304,10 @@ def test_a_pronunciation_added_stands_beside_the_others(toy_model, wavs):
     recognizer.add_word("ONE", ["UW", "N"])
     assert recognizer.model.lexicon["ONE"] == (("W", "AH", "N"), ("UW", "N"))
     assert other.model.lexicon["ONE"] == (("W", "AH", "N"),)
+    recognizer.add_word("ONE", "W N", probability=0.25)
+    assert recognizer.model.lexicon.probabilities == {("ONE", ("W", "N")): 0.25}
+    with pytest.raises(LexiconError, match=r"'ONE'.*2\.0"):
+        recognizer.add_word("ONE", "N", probability=2.0)
 
 
 def test_stress_digits_are_left_out_where_the_model_has_none(toy_model):

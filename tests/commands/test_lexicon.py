@@ -131,3 +131,15 @@ def test_rules_give_phones(asr, tmp_path, monkeypatch):
     status, _, err = asr("lexicon", "--epitran", "spa-Latn", tmp_path / "words", "--out", tmp_path / "lex")
     assert status == 0 and "unseen-letter" in err and "no-pronunciation" in err
     assert (tmp_path / "lex").read_text() == "no's n o s\nsi s i\n"
+
+
+def test_multigraphs_are_proposed_and_read_as_a_lexicon(asr, tmp_path, toy_corpus):
+    (tmp_path / "words").write_text("".join(f"qu{a}{b}\n" for a in "aeio" for b in "lmnt"))
+    table = tmp_path / "table"
+    status, out, _ = asr("lexicon", "--multigraphs", tmp_path / "words", "--out", table)
+    assert status == 0 and "qu qu" in table.read_text()
+    table.write_text("one one\nt\n")
+    status, out, _ = asr("validate", "--data", toy_corpus / "train", "--lexicon", f"graphemes:{table}")
+    assert status == 0 and " one " in out.lower()
+    status, _, err = asr("validate", "--data", toy_corpus / "train", "--lexicon", "graphemes:absent")
+    assert status == 1 and "'absent'" in err

@@ -20,8 +20,8 @@ from tests.decode.test_graph_compiler import (
     N_FRAMES,
     best_grammar_score,
     grammars,
-    lexicons,
     scores_and_self_loops,
+    weighted_lexicons,
 )
 from tests.hmm.random_tying import random_tying
 
@@ -34,7 +34,7 @@ def topologies(seed: int) -> Topology:
 
 
 def ways_to_say(words, lexicon):
-    """Every string of (phone, begins a word) with every choice of pronunciations and pauses."""
+    """Every string of (phone, begins a word) and its weight, with every choice of pronunciations and pauses."""
     for before in ((), (SILENCE,)):
         for spoken in product(*(lexicon.pronunciations[word] for word in words)):
             for pauses in product(((), (SHORT_PAUSE,), (SILENCE,)), repeat=len(words)):
@@ -42,7 +42,7 @@ def ways_to_say(words, lexicon):
                 for pronunciation, pause in zip(spoken, pauses, strict=True):
                     phones += [(phone, place == 0) for place, phone in enumerate(pronunciation)]
                     phones += [(phone, False) for phone in pause]
-                yield phones
+                yield phones, sum(np.log(lexicon.probability(*one)) for one in zip(words, spoken, strict=True))
 
 
 def units_said(phones, topology):
@@ -58,12 +58,12 @@ def units_said(phones, topology):
 
 
 @settings(max_examples=40)
-@given(lexicons, st.lists(st.sampled_from("ABC"), max_size=2), seeds, seeds)
+@given(weighted_lexicons, st.lists(st.sampled_from("ABC"), max_size=2), seeds, seeds)
 def test_a_transcript_is_aligned_as_the_best_of_all_ways_to_say_it(lexicon, words, tree, seed):
     topology = topologies(tree)
     scores, self_loops = scores_and_self_loops(seed, topology, N_FRAMES)
     best = -np.inf
-    for phones in ways_to_say(words, lexicon):
+    for phones, weight in ways_to_say(words, lexicon):
         units = units_said(phones, topology)
         if 0 < len(units) <= N_FRAMES:
             builder = StateGraphBuilder(())
@@ -71,7 +71,7 @@ def test_a_transcript_is_aligned_as_the_best_of_all_ways_to_say_it(lexicon, word
             builder.chain(start, end, units)
             builder.finish(end)
             path = best_path(scores, builder.build(start), topology.unit_state, self_loops)
-            best = max(best, path.score)
+            best = max(best, path.score + weight)
     graph = transcript_graph(words, lexicon, topology)
     graph.topological_order()  # no circle
     path = best_path(scores, graph, topology.unit_state, self_loops)
@@ -83,7 +83,7 @@ def test_a_transcript_is_aligned_as_the_best_of_all_ways_to_say_it(lexicon, word
 
 @pytest.mark.slow
 @settings(max_examples=20)
-@given(lexicons, grammars(), seeds, seeds)
+@given(weighted_lexicons, grammars(), seeds, seeds)
 def test_decoding_finds_the_best_of_all_sentences(lexicon, grammar, tree, seed):
     topology = topologies(tree)
     scores, self_loops = scores_and_self_loops(seed, topology, N_FRAMES)

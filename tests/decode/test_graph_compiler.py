@@ -1,5 +1,6 @@
 """The compiled graph against a naive expansion: every sentence aligned on its own, plus its grammar score."""
 
+from dataclasses import fields
 from itertools import product
 
 import kaldifst
@@ -26,9 +27,15 @@ WORDS = ("A", "B", "C")
 PRONUNCIATIONS = [p for length in (1, 2, 3) for p in product("xy", repeat=length)]
 N_FRAMES = 8
 
-lexicons = st.fixed_dictionaries(
+variants = st.fixed_dictionaries(
     {word: st.lists(st.sampled_from(PRONUNCIATIONS), min_size=1, max_size=2).map(tuple) for word in WORDS}
-).map(Lexicon)
+)
+lexicons = variants.map(Lexicon)
+weighted_lexicons = st.builds(
+    lambda found, likely: Lexicon(found, probabilities={(word, found[word][0]): likely[word] for word in WORDS}),
+    variants,
+    st.fixed_dictionaries({word: st.sampled_from([1.0, 0.5, 0.01]) for word in WORDS}),
+)
 sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=4)
 
 
@@ -79,7 +86,7 @@ def scores_and_self_loops(seed: int, topology: Topology, n_frames: int) -> tuple
 
 @settings(max_examples=60)
 @given(
-    lexicons,
+    weighted_lexicons,
     grammars(),
     st.integers(0, 2**32 - 1),
     st.sampled_from([0.0, 1.0, 2.5]),
@@ -99,7 +106,7 @@ def test_decoding_finds_the_best_of_all_sentences_pronunciations_and_pauses(
         for words in product(grammar.words, repeat=length):
             grammar_score = best_grammar_score(grammar, words)
             transcript = transcript_graph(words, lexicon, TOPOLOGY)
-            alone = best_path(scores, transcript, TOPOLOGY.unit_state, self_loops)
+            alone = best_path(scores, transcript, TOPOLOGY.unit_state, self_loops, lm_scale=lm_scale)
             if grammar_score > -np.inf and alone is not None and alone.complete:
                 totals[words] = alone.score + lm_scale * grammar_score + insertion_penalty * length
                 aligned[words] = word_segments(alone, transcript, TOPOLOGY)
@@ -120,6 +127,39 @@ def test_decoding_finds_the_best_of_all_sentences_pronunciations_and_pauses(
 def test_back_off_beside_an_explicit_ngram_can_only_raise_the_score(grammar, texts):
     for words in texts:
         assert best_grammar_score(grammar, tuple(words)) >= score_sentence(grammar, words) - 1e-6
+
+
+def test_best_path_follows_pronunciation_probabilities():
+    """The frames favor no pronunciation or one of them; its logarithm is added once."""
+    pronunciations = {"A": (("x", "x"), ("y", "y"), ("x", "y"))}
+    lexicon = Lexicon(
+        pronunciations, probabilities={("A", ("x", "x")): 0.1, ("A", ("y", "y")): 0.4, ("A", ("x", "y")): 0.2}
+    )
+    scores = np.zeros((4, TOPOLOGY.n_states), np.float32)
+    self_loops = np.full(TOPOLOGY.n_units, 0.5)
+    taken = {"x": TOPOLOGY.units("x"), "y": TOPOLOGY.units("y")}
+    for graph in (transcript_graph(("A",), lexicon, TOPOLOGY), compile_graph(lexicon, one_word(("A",)), TOPOLOGY)):
+        for favored, variant, relative in (((), "yy", 1.0), (("x", "y"), "xy", 0.5), (("x", "x"), "xx", 0.25)):
+            states = [TOPOLOGY.unit_state[unit] for phone in favored for unit in taken[phone]]
+            evidence = scores.copy()
+            evidence[np.arange(len(states)), states] = 1.0
+            path = best_path(evidence, graph, TOPOLOGY.unit_state, self_loops)
+            assert "".join(one.label for one in phone_segments(path, graph, TOPOLOGY)) == variant
+            assert path.score == pytest.approx(np.log(relative) + 4 * np.log(0.5) + len(states), abs=1e-5)
+
+
+def test_equal_pronunciation_probabilities_do_not_change_the_graph():
+    variants = {"A": (("x",), ("y",)), "B": (("y", "x"),)}
+    plain = Lexicon(variants)
+    equal = Lexicon(variants, probabilities={("A", ("x",)): 0.3, ("A", ("y",)): 0.3, ("B", ("y", "x")): 0.7})
+    assert equal == plain and equal.digest() == plain.digest()
+    for build in (
+        lambda one: compile_graph(one, word_loop(one.words), TOPOLOGY),
+        lambda one: transcript_graph(("A", "B"), one, TOPOLOGY),
+    ):
+        first, second = build(plain), build(equal)
+        for one in fields(first):
+            np.testing.assert_array_equal(getattr(first, one.name), getattr(second, one.name))
 
 
 LEXICON = Lexicon(

@@ -42,7 +42,7 @@ from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 from tests.hmm.random_tying import random_tying
 
 TOPOLOGY = Topology(("AH", "UW"))
-LEXICON = Lexicon({"ONE": (("AH",), ("AH", "UW")), "TWO": (("UW", "AH"),)})
+LEXICON = Lexicon({"ONE": (("AH",), ("AH", "UW")), "TWO": (("UW", "AH"),)}, probabilities={("ONE", ("AH", "UW")): 0.5})
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE\n-1 TWO\n\n\\end\\\n"
 CONFIG = FeatureConfig(
     sample_rate=8000, n_filters=12, n_cepstra=4, delta_order=1, normalize="corpus", context=1, lda_dimension=4

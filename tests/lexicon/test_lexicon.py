@@ -1,8 +1,10 @@
 """The dictionary itself: what it refuses, reports and derives."""
 
+import pickle
+
 import pytest
 
-from asr.lexicon import Lexicon
+from asr.lexicon import Lexicon, with_own_phones
 from asr.util.errors import LexiconError
 
 DIGITS = Lexicon({"TWO": (("T", "UW"),), "A": (("EY",), ("AH",), ("EY",))}, "digits.txt")
@@ -46,6 +48,19 @@ def test_subset_keeps_the_named_words_and_refuses_others() -> None:
     assert DIGITS.subset(["TWO"]).pronunciations == {"TWO": (("T", "UW"),)}
     with pytest.raises(LexiconError, match="'SIX'"):
         DIGITS.subset(["SIX"])
+
+
+def test_probabilities_are_relative_and_kept_by_copies() -> None:
+    variants = {"A": (("EY",), ("AH",)), "TWO": (("T", "UW"),)}
+    lexicon = Lexicon(variants, probabilities={("A", ("EY",)): 0.1, ("A", ("AH",)): 0.4, ("TWO", ("T", "UW")): 0.2})
+    assert lexicon.probabilities == {("A", ("EY",)): 0.25}
+    assert lexicon != DIGITS and lexicon.digest() != DIGITS.digest()
+    assert pickle.loads(pickle.dumps(lexicon)) == lexicon
+    assert lexicon.subset(["A"]).probability("A", ("EY",)) == 0.25
+    assert lexicon.restricted({"A": (("EY",),)}).probabilities == {}
+    assert with_own_phones(lexicon).probability("A", ("EY_A_0",)) == 0.25
+    with pytest.raises(LexiconError, match=r"'A'.*0\.0"):
+        Lexicon(variants, probabilities={("A", ("EY",)): 0.0})
 
 
 def test_a_phone_the_model_lacks_is_named_with_its_word() -> None:

@@ -23,12 +23,20 @@ NAMES = (
     .map(nfc)
     .filter(lambda name: fault_in_word(name) is None)
 )
-LEXICONS = st.dictionaries(
+VARIANTS = st.dictionaries(
     NAMES.filter(lambda word: not word.startswith(("#", ";;;"))),
     st.lists(st.lists(NAMES, min_size=1, max_size=4).map(tuple), min_size=1, max_size=3).map(tuple),
     min_size=1,
     max_size=6,
-).map(Lexicon)
+)
+LEXICONS = st.builds(
+    lambda variants, likely: Lexicon(
+        variants,
+        probabilities={(word, found[0]): p for (word, found), p in zip(variants.items(), likely, strict=False)},
+    ),
+    VARIANTS,
+    st.lists(st.floats(1e-9, 1.0), max_size=6),
+)
 DICTIONARY_LIKE = st.text(alphabet="AB01.() \t\n\\\"'[];#sp\r", max_size=60)
 
 
@@ -43,9 +51,19 @@ def test_kaldi_lines_give_words_variants_and_skip_comments(tmp_path: Path) -> No
     assert read_lexicon(path).pronunciations == {"A": (("ah",), ("ey",)), "the": (("dh", "ax"),)}
 
 
-def test_the_probability_column_of_a_lexiconp_file_is_left_out(tmp_path: Path) -> None:
-    path = saved(tmp_path, "A 1.0 AH\nA 0.25 EY\n")
-    assert read_lexicon(path).pronunciations == {"A": (("AH",), ("EY",))}
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A 0.4 AH\nA 0.1 EY\nB 0.3 B\n",
+        "A\t0.4\t0.2\t1.12\t0.0\tAH\nA\t0.1\t0.0\t0.0\t1.0\tEY\nB\tB\n",
+        "A 0.4 AH0\nA 0.1 EY1\nA 0.2 AH1\nB B\n",  # the larger of two that differ in stress
+        "A [a] 0.4 AH sp\nA 0.1 EY sp\nB 0.9 B sp\n",
+    ],
+)
+def test_read_lexicon_divides_probabilities_by_the_largest(tmp_path: Path, text: str) -> None:
+    lexicon = read_lexicon(saved(tmp_path, text), strip_stress=True)
+    assert lexicon.pronunciations == {"A": (("AH",), ("EY",)), "B": (("B",),)}
+    assert lexicon.probabilities == {("A", ("EY",)): 0.25}
 
 
 @pytest.mark.parametrize(

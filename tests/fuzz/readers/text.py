@@ -16,6 +16,8 @@ from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar, read_grammar, word_loop
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.graphemes import grapheme_lexicon
+from asr.lexicon.multigraphs import read_multigraphs
 from asr.lexicon.word_lists import read_words
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.files import read_transcripts, read_utt2spk
@@ -100,6 +102,11 @@ def _lexicon(path: Path) -> None:
 @reader("lexicon-of-a-format", {"kaldi": KALDI, "cmu": CMU, "htk": HTK}, TEXT)
 def _lexicon_of_a_format(path: Path) -> None:
     read_lexicon(path, format=path.name)  # type: ignore[arg-type]
+
+
+@reader("multigraphs", {"table.txt": b"# letters\nCH ch # such\nss s\nh\n\xc3\xa9e e\n"}, TEXT)
+def _multigraphs(path: Path) -> None:
+    grapheme_lexicon([("such", "mass"), ("\u00e9e",)], read_multigraphs(path))
 
 
 def _grammar(path: Path) -> None:
