@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
+from asr.scoring.alternatives import Reference, mapped
 from asr.scoring.wer import ScoreReport, score_utterances
 
-Transcripts = Mapping[str, Sequence[str]]
+
+def without_case(references: Mapping[str, Reference]) -> dict[str, Reference]:
+    """Return the references with case-folded words (Unicode)."""
+    return {name: mapped(words, str.casefold) for name, words in references.items()}
 
 
-def without_case(transcripts: Transcripts) -> dict[str, tuple[str, ...]]:
-    """Return the transcripts with case-folded words (Unicode)."""
-    return {name: tuple(word.casefold() for word in words) for name, words in transcripts.items()}
-
-
-def case_hint(report: ScoreReport, references: Transcripts, hypotheses: Transcripts) -> str:
+def case_hint(report: ScoreReport, references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]) -> str:
     """Return a hint if at least half of the errors vanish without letter case; otherwise ""."""
     said = {word for words in references.values() for word in words}
     folded = {word.casefold() for word in said}
