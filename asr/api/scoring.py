@@ -30,8 +30,7 @@ class ScoringInputs:
         """Score the hypotheses."""
         references, hypotheses = self.references.words, self.hypotheses
         if ignore_case:
-            references = without_case(references)
-            hypotheses = {name: tuple(map(str.casefold, words)) for name, words in hypotheses.items()}
+            references, hypotheses = without_case(references, hypotheses)
         return score_utterances(references, hypotheses, speakers=self.references.speakers)
 
 

@@ -85,10 +85,12 @@ def _print_tables(made: "SystemComparison") -> None:
     for name in ("WER difference", interval, "segments", "p matched pairs", "p McNemar", "p Wilcoxon"):
         pairs.add_column(name, justify="right", no_wrap=True)
     for pair in made.pairs:
-        gap = pair.difference
+        low, high = pair.interval or (None, None)
         pairs.add_row(
             escape(printable(f"{pair.a} - {pair.b}")),
-            *(f"{gap.value:+.2f}", f"[{gap.low:+.2f}, {gap.high:+.2f}]".replace("[", r"\["), str(pair.segments)),
+            f"{pair.difference:+.2f}",
+            "too few" if low is None else rf"\[{low:+.2f}, {high:+.2f}]",
+            str(pair.segments),
             *(f"{pair.matched_pairs:.4f}", f"{pair.mcnemar:.4f}"),
             "-" if pair.wilcoxon is None else f"{pair.wilcoxon:.4f}",
         )

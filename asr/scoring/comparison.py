@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from asr.scoring.bootstrap import MIN_SPEAKERS, Interval, Unit, compare_systems
+from asr.scoring.bootstrap import MIN_SPEAKERS, MIN_UTTERANCES, Unit, compare_systems
 from asr.scoring.wer import Pair, ScoreReport, UtteranceScore
 
 MIN_GOOD = 2
@@ -27,8 +27,10 @@ class PairTest:
     ----------
     a, b : str
         Names of the systems.
-    difference : Interval
-        Difference of the word error rates in percentage points, with its bootstrap interval over `unit`.
+    difference : float
+        Difference of the word error rates in percentage points.
+    interval : (float, float) or None
+        Bootstrap interval of the difference; None with fewer than 5 utterances with words.
     segments : int
         Segments in which at least one system makes an error.
     matched_pairs : float
@@ -41,7 +43,8 @@ class PairTest:
 
     a: str
     b: str
-    difference: Interval
+    difference: float
+    interval: tuple[float, float] | None
     segments: int
     matched_pairs: float
     mcnemar: float
@@ -129,15 +132,25 @@ def compare_reports(reports: Mapping[str, ScoreReport], *, level: float = 0.95, 
     seed : int
         Seed of the bootstrap.
     """
-    speakers = len(next(iter(reports.values())).speakers())
-    unit: Unit = "speaker" if speakers >= MIN_SPEAKERS else "utterance"
+    report = next(iter(reports.values()))
+    by_speaker = len(report.speakers()) >= MIN_SPEAKERS
+    unit: Unit = "speaker" if by_speaker else "utterance"
+    has_interval = by_speaker or sum(one.counts.words > 0 for one in report.utterances) >= MIN_UTTERANCES
     pairs = []
     for (a, first), (b, second) in combinations(reports.items(), 2):
-        difference = compare_systems(first, second, level=level, seed=seed, unit=unit).difference
-        gaps = segment_differences(first, second)
-        signed_ranks = wilcoxon_p(first, second) if speakers >= MIN_SPEAKERS else None
+        gap = compare_systems(first, second, level=level, seed=seed, unit=unit).difference
+        errors = segment_differences(first, second)
         pairs.append(
-            PairTest(a, b, difference, len(gaps), matched_pairs_p(gaps), mcnemar_p(first, second), signed_ranks)
+            PairTest(
+                a,
+                b,
+                gap.value,
+                (gap.low, gap.high) if has_interval else None,
+                len(errors),
+                matched_pairs_p(errors),
+                mcnemar_p(first, second),
+                wilcoxon_p(first, second) if by_speaker else None,
+            )
         )
     if len(pairs) > 1:
         matched, sentences = (holm([getattr(pair, name) for pair in pairs]) for name in ("matched_pairs", "mcnemar"))

@@ -6,9 +6,12 @@ from asr.scoring.alternatives import Reference, mapped
 from asr.scoring.wer import ScoreReport, score_utterances
 
 
-def without_case(references: Mapping[str, Reference]) -> dict[str, Reference]:
-    """Return the references with case-folded words (Unicode)."""
-    return {name: mapped(words, str.casefold) for name, words in references.items()}
+def without_case(
+    references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Reference], dict[str, Sequence[str]]]:
+    """Return references and hypotheses with case-folded words (Unicode)."""
+    folded: dict[str, Reference] = {name: mapped(words, str.casefold) for name, words in references.items()}
+    return folded, {name: tuple(map(str.casefold, words)) for name, words in hypotheses.items()}
 
 
 def case_hint(report: ScoreReport, references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]) -> str:
@@ -18,7 +21,7 @@ def case_hint(report: ScoreReport, references: Mapping[str, Reference], hypothes
     strange = {word for words in hypotheses.values() for word in words} - said
     if not any(word.casefold() in folded for word in strange):
         return ""
-    left = score_utterances(without_case(references), without_case(hypotheses)).errors
+    left = score_utterances(*without_case(references, hypotheses)).errors
     if 2 * left > report.errors:
         return ""
     return (
