@@ -1,5 +1,6 @@
 """The commands `asr score` and `asr compare` as functions."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -122,7 +123,8 @@ def compare(
         raise ArgumentError(
             f"compare: systems has {count(len(given), 'name')}. Expected at least two different systems"
         )
-    reference = list(reference) if is_list(reference) else reference  # it is read for each system
+    if not isinstance(reference, str | os.PathLike | Mapping):
+        reference = list(reference)  # it is read for each system
     reports = {}
     for name, hypothesis in given.items():
         made = read_inputs(reference, hypothesis, speakers=speakers, fold=fold).report(ignore_case=ignore_case)

@@ -20,7 +20,7 @@ _STM_FIELDS = "'recording channel speaker start end [<label>] words'"
 
 @dataclass(frozen=True, slots=True)
 class StmSegment:
-    """A segment of an STM file, times in seconds; the reference is None if the segment is left out of scoring."""
+    """A segment of an STM file, times in seconds; segments left out of scoring have no reference."""
 
     id: str
     recording: str
