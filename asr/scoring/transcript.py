@@ -42,7 +42,10 @@ def aligned_transcript(utterance: UtteranceScore) -> str:
 
 
 def alignments_as_sgml(report: ScoreReport, title: str) -> str:
-    """Format the alignments as the SGML of sclite, which its program `sc_stats` reads; words keep their case."""
+    """Format the alignments as the SGML of sclite, which its program `sc_stats` reads; words keep their case.
+
+    The format has no escape for double quotes in words.
+    """
     lines = [
         f'<SYSTEM title="{escape(title)}" ref_fname="" hyp_fname="{escape(title)}" creation_date="" format="2.4" '
         'frag_corr="FALSE" opt_del="FALSE" weight_ali="FALSE" weight_filename="">'
