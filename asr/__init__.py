@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from asr.api.results import Phone as Phone
     from asr.api.results import Result as Result
     from asr.api.results import Word as Word
+    from asr.api.scoring import compare as compare
     from asr.api.scoring import score as score
     from asr.util.errors import AsrError as AsrError
     from asr.util.errors import AudioWarning as AudioWarning
@@ -46,7 +47,7 @@ _NAMES = {
     ],
     "asr.api.preparation": ["prepare"],
     "asr.api.recognizer": ["Recognizer"],
-    "asr.api.scoring": ["score"],
+    "asr.api.scoring": ["compare", "score"],
     "asr.api.results": ["Alignment", "Phone", "Result", "Word"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -1,16 +1,38 @@
-"""The command `asr score` as a function."""
+"""The commands `asr score` and `asr compare` as functions."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from asr.api.arguments import checked
 from asr.api.commands import StrPath
-from asr.api.transcripts import Transcripts, given_transcripts, is_list, name_of
+from asr.api.transcripts import Transcripts, given_hypotheses, given_references, is_list, name_of
+from asr.scoring.comparison import SystemComparison, compare_reports
 from asr.scoring.files import read_utt2spk
+from asr.scoring.fold import folded, read_fold
 from asr.scoring.letter_case import without_case
+from asr.scoring.references import References
 from asr.scoring.wer import ScoreReport, score_utterances
-from asr.util.errors import CorpusError, printable
+from asr.util.counted_text import count, some
+from asr.util.errors import ArgumentError, CorpusError, printable
 from asr.util.unicode_text import nfc
+
+
+@dataclass(frozen=True)
+class ScoringInputs:
+    """References and hypotheses, read, folded and checked."""
+
+    references: References
+    hypotheses: Mapping[str, Sequence[str]]
+
+    def report(self, *, ignore_case: bool = False) -> ScoreReport:
+        """Score the hypotheses."""
+        references, hypotheses = self.references.words, self.hypotheses
+        if ignore_case:
+            references, hypotheses = without_case(references, hypotheses)
+        return score_utterances(references, hypotheses, speakers=self.references.speakers)
 
 
 @checked
@@ -20,6 +42,7 @@ def score(
     *,
     speakers: StrPath | Mapping[str, str] | None = None,
     ignore_case: bool = False,
+    fold: StrPath | None = None,
 ) -> ScoreReport:
     """Count word errors, like the command `asr score`.
 
@@ -28,11 +51,15 @@ def score(
     Parameters
     ----------
     reference, hypothesis : path, mapping or list
-        Two files (Kaldi text, NIST trn or HTK MLF), words by utterance, or texts in the same order.
+        Two files (references: Kaldi text, NIST trn or STM, HTK MLF or CTM; hypotheses: the same without STM), words by
+        utterance, or texts in the same order. Only trn and STM files can have alternatives.
     speakers : path or mapping
-        Speaker of each utterance, or the path of a `utt2spk`.
+        Speaker of each utterance, or the path of a `utt2spk`. By default those of an STM file.
     ignore_case : bool
         Whether to ignore letter case.
+    fold : path, optional
+        File that maps symbols to classes, or `FILE:COLUMN`, see `asr.scoring.fold.read_fold`. Symbols of both sides are
+        replaced before scoring.
 
     Returns
     -------
@@ -47,23 +74,98 @@ def score(
     >>> report.insertions, report.wer
     (1, 50.0)
     """
-    references, hypotheses = given_transcripts(reference), given_transcripts(hypothesis)
-    if is_list(reference) and is_list(hypothesis) and len(references) != len(hypotheses):
-        raise CorpusError(
-            f"{len(references)} references and {len(hypotheses)} hypotheses. Expected one hypothesis for each reference"
+    return read_inputs(reference, hypothesis, speakers=speakers, fold=fold).report(ignore_case=ignore_case)
+
+
+@checked
+def compare(
+    reference: Transcripts,
+    systems: Mapping[str, Transcripts] | Sequence[StrPath],
+    *,
+    speakers: StrPath | Mapping[str, str] | None = None,
+    ignore_case: bool = False,
+    fold: StrPath | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> SystemComparison:
+    """Compare systems on the same utterances, like the command `asr compare`.
+
+    Raises CorpusError if a file cannot be read, or a system lacks an utterance of the references or has others.
+
+    Parameters
+    ----------
+    reference : path, mapping or list
+        References, as in `score`.
+    systems : mapping or list
+        Hypotheses by name of the system, as in `score`, or a list of files; at least two.
+    speakers, ignore_case, fold
+        As in `score`.
+    level : float
+        Confidence level of the intervals; a difference is significant if its p-value is at most 1 - level.
+    seed : int
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    SystemComparison
+        Scores of the systems, and the tests of each pair.
+
+    Examples
+    --------
+    >>> import asr
+    >>> truth = {f"u{n}": "SHOW ALL SHIPS" for n in range(40)}
+    >>> made = asr.compare(truth, {"A": truth, "B": {name: "SHOW SHIPS" for name in truth}})
+    >>> made.conclusions[0]
+    'A makes fewer errors than B: 0.00 % vs 33.33 % WER, p < 0.001 (matched pairs)'
+    """
+    given = dict(systems) if isinstance(systems, Mapping) else {str(path): path for path in systems}
+    if len(given) < 2 or len(given) < len(systems):
+        raise ArgumentError(
+            f"compare: systems has {count(len(given), 'name')}. Expected at least two different systems"
         )
-    if references.keys().isdisjoint(hypotheses):
+    if not isinstance(reference, str | os.PathLike | Mapping):
+        reference = list(reference)  # it is read for each system
+    reports = {}
+    for name, hypothesis in given.items():
+        made = read_inputs(reference, hypothesis, speakers=speakers, fold=fold).report(ignore_case=ignore_case)
+        for names, fault in ((made.missing, "lacks"), (made.extra, "has, unlike the references,")):
+            if names:
+                raise CorpusError(
+                    printable(f"{name} {fault} {count(len(names), 'utterance')}: {some(names)}. Expected the same "
+                              "utterances in all files")
+                )  # fmt: skip
+        reports[name] = made
+    return compare_reports(reports, level=level, seed=seed)
+
+
+def read_inputs(
+    reference: Transcripts,
+    hypothesis: Transcripts,
+    *,
+    speakers: StrPath | Mapping[str, str] | None = None,
+    fold: StrPath | None = None,
+) -> ScoringInputs:
+    """Read the inputs of `score`."""
+    references = given_references(reference)
+    hypotheses = given_hypotheses(hypothesis, references)
+    if is_list(reference) and is_list(hypothesis) and len(references.words) != len(hypotheses):
+        raise CorpusError(
+            f"{len(references.words)} references and {len(hypotheses)} hypotheses. Expected one hypothesis for each "
+            "reference"
+        )
+    if references.words.keys().isdisjoint(hypotheses):
         said, found = name_of(reference, "the reference"), name_of(hypothesis, "the hypothesis")
-        ours, theirs = (printable(repr(next(iter(one)))) if one else "none" for one in (hypotheses, references))
+        ours, theirs = (printable(repr(next(iter(one)))) if one else "none" for one in (hypotheses, references.words))
         raise CorpusError(
             f"{found} and {said} have no utterance in common; their first utterances are {ours} and {theirs}. "
             "Expected the same utterance ids in both"
         )
-    if ignore_case:
-        references, hypotheses = without_case(references), without_case(hypotheses)
-    of_utterance: Mapping[str, str] | None = None
+    if fold is not None:
+        change = partial(folded, read_fold(fold if isinstance(fold, str) else Path(fold)))
+        references = references.changed(change)
+        hypotheses = {name: tuple(filter(None, map(change, words))) for name, words in hypotheses.items()}
     if isinstance(speakers, Mapping):
-        of_utterance = {nfc(name): speaker for name, speaker in speakers.items()}
+        references = replace(references, speakers={nfc(name): speaker for name, speaker in speakers.items()})
     elif speakers is not None:
-        of_utterance = read_utt2spk(Path(speakers))
-    return score_utterances(references, hypotheses, speakers=of_utterance)
+        references = replace(references, speakers=read_utt2spk(Path(speakers)))
+    return ScoringInputs(references, hypotheses)

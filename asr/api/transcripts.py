@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from asr.scoring.files import read_transcripts
+from asr.scoring.references import References, read_hypotheses, read_references
 from asr.util.unicode_text import nfc
 
 Transcripts: TypeAlias = str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
@@ -26,6 +27,20 @@ def given_transcripts(given: Transcripts) -> dict[str, tuple[str, ...]]:
         nfc(name): tuple(map(nfc, said.split() if isinstance(said, str) else said))
         for name, said in by_utterance.items()
     }
+
+
+def given_references(given: Transcripts) -> References:
+    """Return references, with the speakers and segments of an STM file; texts in Python have no alternatives."""
+    if isinstance(given, str | os.PathLike):
+        return read_references(Path(given))
+    return References(given_transcripts(given))
+
+
+def given_hypotheses(given: Transcripts, references: References) -> dict[str, tuple[str, ...]]:
+    """Return recognized words by utterance, or by segment of the references."""
+    if isinstance(given, str | os.PathLike):
+        return read_hypotheses(Path(given), references)
+    return given_transcripts(given)
 
 
 def name_of(given: Transcripts, otherwise: str) -> str:

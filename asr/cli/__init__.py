@@ -1,4 +1,4 @@
-"""Command line: `asr validate`, `features`, `train`, `tune`, `align`, `decode`, `score` and `info`."""
+"""Command line: `asr validate`, `features`, `train`, `tune`, `align`, `decode`, `score`, `compare` and `info`."""
 
 from asr.cli.app import main
 

@@ -10,6 +10,7 @@ from asr import __version__
 from asr.cli import (
     align,
     combine,
+    compare,
     decode,
     features,
     info,
@@ -67,6 +68,7 @@ app.command("align", short_help="Find the times of known words and phones.")(ali
 app.command("decode", short_help="Recognize audio files or a data directory.")(decode.decode)
 app.command("combine", short_help="Combine the results of several systems.")(combine.combine)
 app.command("score", short_help="Count word errors against a reference.")(score.score)
+app.command("compare", short_help="Test whether one system makes fewer errors than another.")(compare.compare)
 app.command("report", short_help="Write a page with the sound of the worst utterances.")(report.report)
 app.command("info", short_help="Describe a model file.")(info.info)
 

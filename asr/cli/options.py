@@ -105,6 +105,31 @@ Cluster = Annotated[
     ),
 ]
 
+UttToSpeaker = Annotated[
+    Path | None,
+    typer.Option(
+        "--utt2spk",
+        metavar="FILE",
+        help="Speakers of the utterances; adds results per speaker. STM files have their own.",
+        show_default=False,
+    ),
+]
+IgnoreCase = Annotated[bool, typer.Option("--ignore-case", help="Ignore letter case when comparing words.")]
+Fold = Annotated[
+    str | None,
+    typer.Option(
+        "--fold",
+        metavar="FILE[:COLUMN]",
+        help="Replace symbols on both sides before scoring, for example phones by their class. A line has a symbol and "
+        "its class; without a class, the symbol is deleted. With more columns (phones.60-48-39.map), COLUMN is the "
+        "number of the one to use.",
+        show_default=False,
+    ),
+]
+Level = Annotated[
+    float, typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Confidence level of the intervals.")
+]
+
 _MAX_PIPED = 64 << 20  # bytes; each reader has its own limit
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import require_file
+from asr.cli.options import Fold, IgnoreCase, Level, UttToSpeaker, require_file
 from asr.util.errors import CorpusError, printable
 
 
@@ -13,21 +13,18 @@ def score(
     reference: Annotated[
         Path,
         typer.Argument(
-            metavar="REF", help="Reference transcripts: Kaldi text, NIST trn or HTK MLF.", show_default=False
+            metavar="REF",
+            help="Reference transcripts: Kaldi text, NIST trn or STM, HTK MLF or CTM.",
+            show_default=False,
         ),
     ],
     hypothesis: Annotated[
-        Path, typer.Argument(metavar="HYP", help="Recognized words: hyp.txt, trn or MLF.", show_default=False)
-    ],
-    utt2spk: Annotated[
-        Path | None,
-        typer.Option(
-            "--utt2spk",
-            metavar="FILE",
-            help="Speakers of the utterances; adds a table of error rates per speaker.",
-            show_default=False,
+        Path,
+        typer.Argument(
+            metavar="HYP", help="Recognized words: hyp.txt, trn, MLF or CTM; CTM for STM.", show_default=False
         ),
-    ] = None,
+    ],
+    utt2spk: UttToSpeaker = None,
     alignments: Annotated[
         Path | None,
         typer.Option(
@@ -37,13 +34,26 @@ def score(
             show_default=False,
         ),
     ] = None,
-    ignore_case: Annotated[
-        bool, typer.Option("--ignore-case", help="Ignore letter case when comparing words.")
-    ] = False,
-    level: Annotated[
-        float,
-        typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Confidence level of the interval."),
-    ] = 0.95,
+    sgml: Annotated[
+        Path | None,
+        typer.Option("--sgml", metavar="FILE", help="Write the alignments for NIST's sc_stats.", show_default=False),
+    ] = None,
+    trn: Annotated[
+        Path | None,
+        typer.Option("--trn", metavar="FILE", help="Write the scored words of HYP as trn.", show_default=False),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the confusions of the 40 words or phones with the most errors (.png, .svg or .pdf).",
+            show_default=False,
+        ),
+    ] = None,
+    ignore_case: IgnoreCase = False,
+    fold: Fold = None,
+    level: Level = 0.95,
 ) -> None:
     """Count the word errors of a recognizer.
 
@@ -54,30 +64,43 @@ def score(
     interval needs at least five utterances or speakers. All words of an utterance that is missing in HYP count as
     deleted; the number of missing utterances is printed.
 
+    trn and STM references may have alternatives, `{ A B / C / @ }` with @ for nothing, and optional words, `(A)`.
+
     \b
-    Example:
+    Examples:
       asr score data/test/text out/hyp.txt --utt2spk data/test/utt2spk --alignments out/score.pra
+      asr score test.stm out/hyp.ctm --sgml out/score.sgml
+      asr score phones.txt out/hyp.txt --fold phones.60-48-39.map:3 --plot out/confusions.png
     """
     require_file(reference, "REF", CorpusError)
     require_file(hypothesis, "HYP", CorpusError)
     require_file(utt2spk, "--utt2spk", CorpusError)
 
-    import asr
+    from asr.api.scoring import read_inputs
     from asr.scoring.bootstrap import over_speakers, over_utterances
-    from asr.scoring.files import read_transcripts
     from asr.scoring.letter_case import case_hint
-    from asr.scoring.transcript import aligned_transcripts, speaker_summary
+    from asr.scoring.transcript import aligned_transcripts, alignments_as_sgml, hypotheses_as_trn, speaker_summary
     from asr.util.counted_text import count, some
     from asr.util.files import atomic_write
 
-    references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
-    report = asr.score(reference, hypothesis, speakers=utt2spk, ignore_case=ignore_case)
+    inputs = read_inputs(reference, hypothesis, speakers=utt2spk, fold=fold)
+    report = inputs.report(ignore_case=ignore_case)
     interval = over_utterances(report, level)
-    if utt2spk is not None:
+    has_speakers = inputs.references.speakers is not None
+    if has_speakers:
         typer.echo(speaker_summary(report))
-    if alignments is not None:
-        with atomic_write(alignments) as temporary:
-            temporary.write_text(aligned_transcripts(report), encoding="utf-8")
+    for path, write in (
+        (alignments, aligned_transcripts),
+        (sgml, lambda report: alignments_as_sgml(report, str(hypothesis))),
+        (trn, hypotheses_as_trn),
+    ):
+        if path is not None:
+            with atomic_write(path) as temporary:
+                temporary.write_text(write(report), encoding="utf-8")
+    if plot is not None:
+        from asr.report.confusion_plot import plot_confusions
+
+        plot_confusions(report, plot)
     totals = report.totals
     rate = f"{report.wer:.2f} %" if report.words else "undefined: the references have no words"
     typer.echo(
@@ -86,11 +109,11 @@ def score(
         f"{report.deletions} deleted, {report.insertions} inserted)"
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
-    if utt2spk is not None:
+    if has_speakers:
         typer.echo(over_speakers(report, level))
-    hint = "" if ignore_case else case_hint(report, references, hypotheses)
-    if hint:
-        typer.echo(f"asr: {hint}", err=True)
+    hint = "" if ignore_case else case_hint(report, inputs.references.words, inputs.hypotheses)
+    for note in filter(None, (hint, *inputs.references.notes)):
+        typer.echo(printable(f"asr: {note}"), err=True)
     for names, what in (
         (report.missing, "without a hypothesis; all their words count as deleted"),
         (report.extra, "of HYP without a reference; not scored"),

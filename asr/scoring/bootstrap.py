@@ -54,7 +54,7 @@ def wer_interval(
 ) -> Interval:
     """Return the percentile bootstrap interval of the word error rate.
 
-    Raises CorpusError without reference words.
+    Raises CorpusError without reference words, and by speaker if there are fewer than two speakers.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def wer_interval(
         Resampling unit; "speaker" accounts for the correlation of a speaker's errors.
     """
     counts = _counts_per_unit([report], unit)
-    rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
+    rates = np.concatenate([errors[:, 0] / words[:, 0] for errors, words in _redraw(counts, replicates, seed)])
     return _interval(report.wer, 100.0 * rates, level)
 
 
@@ -95,7 +95,7 @@ def wer_standard_error(
 ) -> float:
     """Return the bootstrap standard error of the word error rate in percentage points; see `wer_interval`."""
     counts = _counts_per_unit([report], unit)
-    rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
+    rates = np.concatenate([errors[:, 0] / words[:, 0] for errors, words in _redraw(counts, replicates, seed)])
     return float(100.0 * rates.std())
 
 
@@ -110,9 +110,12 @@ def compare_systems(
 ) -> Comparison:
     """Compare two systems by a paired bootstrap (Bisani and Ney, section 3); parameters as in `wer_interval`.
 
-    Raises CorpusError if the reports have different references, or no reference words.
+    Raises CorpusError if the reports have different references, no reference words, or one speaker (by speaker).
     """
-    references = [[(u.id, u.speaker, u.counts.words) for u in report.utterances] for report in (a, b)]
+    references = [
+        [(u.id, u.speaker, None if u.has_alternatives else u.counts.words) for u in report.utterances]
+        for report in (a, b)
+    ]
     if references[0] != references[1]:
         odd = sorted(set(references[0]) ^ set(references[1]))[0]
         raise CorpusError(f"the systems have different references, such as {odd[0]}. Score both on the same references")
@@ -120,22 +123,26 @@ def compare_systems(
     differences, better = [], 0.0
     for errors, words in _redraw(counts, replicates, seed):
         gap = errors[:, 0] - errors[:, 1]
-        differences.append(100.0 * gap / words)
+        rates = errors / words
+        same = words[:, 0] == words[:, 1]
+        differences.append(np.where(same, 100.0 * gap / words[:, 0], 100.0 * (rates[:, 0] - rates[:, 1])))
         better += np.count_nonzero(gap < 0) + 0.5 * np.count_nonzero(gap == 0)
     difference = np.concatenate(differences)
     return Comparison(_interval(a.wer - b.wer, difference, level), float(better / len(difference)))
 
 
 def _counts_per_unit(reports: list[ScoreReport], unit: Unit) -> NDArray[np.int64]:
-    """Return (n_units, n_systems + 1): errors of each system, then reference words."""
+    """Return (n_units, 2 n_systems): errors of each system, then the words of each, which vary with alternatives."""
     columns = [[u.counts.errors for u in report.utterances] for report in reports]
-    columns.append([u.counts.words for u in reports[0].utterances])
+    columns += [[u.counts.words for u in report.utterances] for report in reports]
     counts = np.array(columns, dtype=np.int64).T
-    if not counts[:, -1].any():
+    if not all(report.words for report in reports):
         raise CorpusError("a confidence interval needs reference words, but the references have none")
     if unit == "utterance":
         return counts
-    _, speaker = np.unique([u.speaker for u in reports[0].utterances], return_inverse=True)
+    names, speaker = np.unique([u.speaker for u in reports[0].utterances], return_inverse=True)
+    if len(names) < 2:
+        raise CorpusError(f"an interval over speakers needs at least two, but all utterances are of {names[0]}")
     pooled = np.zeros((speaker.max() + 1, counts.shape[1]), dtype=np.int64)
     np.add.at(pooled, speaker, counts)
     return pooled
@@ -144,15 +151,16 @@ def _counts_per_unit(reports: list[ScoreReport], unit: Unit) -> NDArray[np.int64
 def _redraw(
     counts: NDArray[np.int64], replicates: int, seed: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield blocks of (errors (n, n_systems), words (n,)) of bootstrap samples with at least one word."""
+    """Yield blocks of errors and words, both (n, n_systems), of bootstrap samples with at least one word."""
     generator = np.random.default_rng(seed)
     n_units = len(counts)
     block = max(1, _BLOCK // n_units)
     for start in range(0, replicates, block):
         drawn = generator.integers(n_units, size=(min(block, replicates - start), n_units), dtype=np.int32)
         sums = np.stack([column[drawn].sum(axis=1) for column in counts.T], axis=1)
-        sums = sums[sums[:, -1] > 0]
-        yield sums[:, :-1], sums[:, -1]
+        errors, words = np.hsplit(sums, 2)
+        spoken = words.all(axis=1)
+        yield errors[spoken], words[spoken]
 
 
 def _interval(value: float, rates: NDArray[np.float64], level: float) -> Interval:

@@ -57,9 +57,23 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
         segments, wav.scp, TextGrid, subtitles, XML, JSON, lattices.
     """
     path = Path(path)
+    transcripts, lines_of_trn = read_utterances(path, format=format)
+    for id, line in lines_of_trn.items():
+        if "{" in transcripts[id]:
+            raise CorpusError(f"{path}:{line}: alternatives in braces cannot be scored. Expected one transcript")
+    return transcripts
+
+
+def read_utterances(
+    path: Path, *, format: TranscriptFormat = "auto"
+) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """Read like `read_transcripts`, with marks of alternatives as words.
+
+    Returns also the line of each utterance of a trn file; empty for other formats.
+    """
     text_lines = read_text_lines(path, CorpusError)
     if format == "mlf" or (format == "auto" and is_mlf(text_lines)):
-        return words_of(path, parse_labels(path, text_lines))
+        return words_of(path, parse_labels(path, text_lines)), {}
     lines = _numbered_lines(text_lines)
     spoken = [(number, line) for number, line in lines if not line.startswith(";;")]
     if format == "auto":
@@ -82,7 +96,7 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
             )
         transcripts[id] = words
         first_line[id] = number
-    return transcripts
+    return transcripts, first_line if format == "trn" else {}
 
 
 def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]) -> None:
@@ -134,18 +148,35 @@ def _check_key(path: Path, number: int, role: str, name: str) -> None:
         raise CorpusError(f"{path}:{number}: the {role} {_shorten(name)} {fault}")
 
 
+def timed_format(path: Path) -> Literal["stm", "ctm"] | None:
+    """Return the format of a file with times, by its ending or by nearly all of its lines; otherwise None."""
+    for format in ("stm", "ctm"):
+        if path.suffix.lower() == f".{format}":
+            return format
+    lines = _numbered_lines(read_text_lines(path, CorpusError))
+    kind, _ = _kind_of_rows([(number, line) for number, line in lines if not line.startswith(";;")])
+    return "stm" if kind == _STM else "ctm" if kind == _CTM else None
+
+
+def _kind_of_rows(lines: list[tuple[int, str]]) -> tuple[str | None, int]:
+    """Return the first of `_OTHER_ROWS` that fits nearly all lines, and the index of its first line."""
+    rows = [line.split() for _, line in lines]
+    for kind, fits in _OTHER_ROWS.items():
+        fitting = [place for place, fields in enumerate(rows) if fits(fields)]
+        if fitting and len(fitting) >= _NEARLY_ALL * len(rows):
+            return kind, fitting[0]
+    return None, 0
+
+
 def _refuse_other_results(path: Path, lines: list[tuple[int, str]]) -> None:
     """Raise CorpusError for formats whose times, speakers or marks would be scored as words."""
     if not lines:
         return
     number, first = lines[0]
     what = next((what for beginning, what in _OTHER_BEGINNINGS.items() if first.startswith(beginning)), None)
-    rows = [line.split() for _, line in lines]
-    for kind, fits in _OTHER_ROWS.items():
-        fitting = [place for place, fields in enumerate(rows) if fits(fields)]
-        if what is None and len(fitting) >= _NEARLY_ALL * len(rows):
-            what = kind
-            number, first = lines[fitting[0]]
+    if what is None:
+        what, place = _kind_of_rows(lines)
+        number, first = lines[place]
     if what is None and any(_SUBTITLE_TIMES.fullmatch(line) for _, line in lines[:3]):
         what = "subtitles"
     if what is not None:
@@ -184,10 +215,12 @@ def _is_of_rttm(fields: Sequence[str]) -> bool:
     return len(fields) in (9, 10) and fields[0].isupper() and all(_SECONDS.fullmatch(field) for field in fields[3:5])
 
 
+_CTM = "a CTM file (utterance, channel, start, duration, word)"
+_STM = "an STM file (recording, channel, speaker, start, end, label, words)"
 _OTHER_ROWS = {
-    "a CTM file (utterance, channel, start, duration, word)": _is_of_ctm,
+    _CTM: _is_of_ctm,
     "an RTTM file (type, recording, channel, start, duration)": _is_of_rttm,
-    "an STM file (recording, channel, speaker, start, end, label, words)": _is_of_stm,
+    _STM: _is_of_stm,
     "a list of labels (start, end, label)": _is_of_labels,
     "a list of segments (name, recording, start, end)": _is_of_segments,
     "a list of files, such as wav.scp": _is_of_files,
@@ -218,10 +251,7 @@ def _parse_trn(path: Path, number: int, line: str) -> tuple[str, tuple[str, ...]
     match = _TRN_LINE.fullmatch(line)
     if match is None:
         raise CorpusError(f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)', as trn lines must")
-    words = tuple(match["words"].split())
-    if "{" in words:
-        raise CorpusError(f"{path}:{number}: alternatives in braces cannot be scored. Expected one transcript")
-    return match["id"], words
+    return match["id"], tuple(match["words"].split())
 
 
 def _shorten(line: str) -> str:

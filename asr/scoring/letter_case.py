@@ -2,24 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
+from asr.scoring.alternatives import Reference, mapped
 from asr.scoring.wer import ScoreReport, score_utterances
 
-Transcripts = Mapping[str, Sequence[str]]
+
+def without_case(
+    references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Reference], dict[str, Sequence[str]]]:
+    """Return references and hypotheses with case-folded words (Unicode)."""
+    folded: dict[str, Reference] = {name: mapped(words, str.casefold) for name, words in references.items()}
+    return folded, {name: tuple(map(str.casefold, words)) for name, words in hypotheses.items()}
 
 
-def without_case(transcripts: Transcripts) -> dict[str, tuple[str, ...]]:
-    """Return the transcripts with case-folded words (Unicode)."""
-    return {name: tuple(word.casefold() for word in words) for name, words in transcripts.items()}
-
-
-def case_hint(report: ScoreReport, references: Transcripts, hypotheses: Transcripts) -> str:
+def case_hint(report: ScoreReport, references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]) -> str:
     """Return a hint if at least half of the errors vanish without letter case; otherwise ""."""
     said = {word for words in references.values() for word in words}
     folded = {word.casefold() for word in said}
     strange = {word for words in hypotheses.values() for word in words} - said
     if not any(word.casefold() in folded for word in strange):
         return ""
-    left = score_utterances(without_case(references), without_case(hypotheses)).errors
+    left = score_utterances(*without_case(references, hypotheses)).errors
     if 2 * left > report.errors:
         return ""
     return (

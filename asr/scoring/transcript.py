@@ -1,6 +1,8 @@
-"""Aligned transcripts and speaker tables in the layout of NIST sclite (`.pra` and `.sys`)."""
+"""Aligned transcripts and speaker tables in the layout of NIST sclite (`.pra`, `.sys`, `.sgml` and `.trn`)."""
 
 import unicodedata
+from collections.abc import Iterator
+from html import escape
 
 import numpy as np
 
@@ -10,13 +12,18 @@ from asr.scoring.wer import ErrorCounts, Pair, ScoreReport, UtteranceScore
 def aligned_transcripts(report: ScoreReport) -> str:
     """Format all utterances in sclite's `.pra` layout, grouped by speaker."""
     lines = ["", "\t\tDUMP OF SYSTEM ALIGNMENT STRUCTURE", ""]
+    for number, (speaker, utterances) in enumerate(_by_speaker(report)):
+        lines += [f"Speaker sentences {number:3d}:  {speaker}   #utts: {len(utterances)}"]
+        lines += map(aligned_transcript, utterances)
+    return "\n".join(lines) + "\n"
+
+
+def _by_speaker(report: ScoreReport) -> Iterator[tuple[str, list[UtteranceScore]]]:
+    """Yield the speakers, sorted, with their utterances."""
     of_speaker: dict[str, list[UtteranceScore]] = {}
     for utterance in report.utterances:
         of_speaker.setdefault(utterance.speaker, []).append(utterance)
-    for number, speaker in enumerate(report.speakers()):
-        lines += [f"Speaker sentences {number:3d}:  {speaker.speaker}   #utts: {speaker.counts.sentences}"]
-        lines += map(aligned_transcript, of_speaker[speaker.speaker])
-    return "\n".join(lines) + "\n"
+    yield from sorted(of_speaker.items())
 
 
 def aligned_transcript(utterance: UtteranceScore) -> str:
@@ -32,6 +39,36 @@ def aligned_transcript(utterance: UtteranceScore) -> str:
     for row, name in enumerate(("REF: ", "HYP: ", "Eval:")):
         lines.append(" ".join([name, *(column[row] for column in columns)]).rstrip())
     return "\n".join(lines) + "\n"
+
+
+def alignments_as_sgml(report: ScoreReport, title: str) -> str:
+    """Format the alignments as the SGML of sclite, which its program `sc_stats` reads; words keep their case.
+
+    The format has no escape for double quotes in words.
+    """
+    lines = [
+        f'<SYSTEM title="{escape(title)}" ref_fname="" hyp_fname="{escape(title)}" creation_date="" format="2.4" '
+        'frag_corr="FALSE" opt_del="FALSE" weight_ali="FALSE" weight_filename="">'
+    ]
+    sequence = {utterance.id: number for number, utterance in enumerate(report.utterances)}
+    for speaker, utterances in _by_speaker(report):
+        lines.append(f'<SPEAKER id="{escape(speaker)}">')
+        for one in utterances:
+            head = f'id="({escape(one.id)})" word_cnt="{len(one.pairs)}" sequence="{sequence[one.id]}" case_sense="1"'
+            lines += [f"<PATH {head}>", ":".join(map(_sgml_word, one.pairs)), "</PATH>"]
+        lines.append("</SPEAKER>")
+    return "\n".join([*lines, "</SYSTEM>", ""])
+
+
+def _sgml_word(pair: Pair) -> str:
+    mark = "I" if pair[0] is None else "D" if pair[1] is None else "C" if pair[0] == pair[1] else "S"
+    return ",".join([mark, *("" if word is None else f'"{word}"' for word in pair)])
+
+
+def hypotheses_as_trn(report: ScoreReport) -> str:
+    """Format the scored words of each utterance as `words (id)`."""
+    spoken = ((one.id, [hyp for _, hyp in one.pairs if hyp is not None]) for one in report.utterances)
+    return "".join(f"{' '.join([*words, f'({name})'])}\n" for name, words in spoken)
 
 
 def _column(pair: Pair) -> tuple[str, str, str]:

@@ -8,10 +8,9 @@ from math import inf, nan
 
 from kaldialign import align
 
+from asr.scoring.alternatives import Pair as Pair
+from asr.scoring.alternatives import Reference, WordNetwork, align_network
 from asr.util.errors import CorpusError
-
-Pair = tuple[str | None, str | None]
-"""Column of an alignment: (reference word, hypothesis word); None for a gap."""
 
 MAX_COMPARISONS = 10_000**2
 """Maximum product of lengths, about one hour of speech, which takes seconds and 400 MB."""
@@ -74,12 +73,16 @@ class ErrorCounts:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceScore:
-    """Alignment of one utterance, and its counts."""
+    """Alignment of one utterance, and its counts.
+
+    With alternatives in the reference, its words are those of the reading that fits the hypothesis best.
+    """
 
     id: str
     speaker: str
     pairs: tuple[Pair, ...]
     counts: ErrorCounts
+    has_alternatives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +197,10 @@ class ScoreReport:
         return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or "")))
 
 
-def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pair, ...]:
+def align_words(reference: Reference, hypothesis: Sequence[str]) -> tuple[Pair, ...]:
     """Align two word sequences with the fewest substitutions, deletions and insertions (Levenshtein 1966).
+
+    Of a reference with alternatives, the reading with the fewest errors is taken.
 
     Raises CorpusError for an empty word, and for sequences whose product of lengths (time and memory) exceeds
     `MAX_COMPARISONS`.
@@ -207,6 +212,8 @@ def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pa
             f"{len(reference)} reference words and {len(hypothesis)} hypothesis words are too many to compare. Divide "
             f"the recording into utterances of at most {round(MAX_COMPARISONS**0.5)} words"
         )
+    if isinstance(reference, WordNetwork):
+        return align_network(reference, hypothesis)
     return tuple((ref or None, hyp or None) for ref, hyp in align(reference, hypothesis, _GAP))
 
 
@@ -223,7 +230,7 @@ def count_errors(pairs: Iterable[Pair]) -> ErrorCounts:
 
 
 def score_utterances(
-    references: Mapping[str, Sequence[str]],
+    references: Mapping[str, Reference],
     hypotheses: Mapping[str, Sequence[str]],
     *,
     speakers: Mapping[str, str] | None = None,
@@ -238,7 +245,7 @@ def score_utterances(
     Parameters
     ----------
     references, hypotheses : mapping
-        Words by utterance id.
+        Words by utterance id; references may be networks of `asr.scoring.alternatives.parse_reference`.
     speakers : mapping, optional
         Speaker by utterance id (`utt2spk`); by default all belong to the speaker "all".
 
@@ -264,7 +271,8 @@ def score_utterances(
             pairs = align_words(references[id], hypotheses.get(id, ()))
         except CorpusError as error:
             raise CorpusError(f"utterance {id}: {error}") from error
-        utterances.append(UtteranceScore(id, speaker, pairs, count_errors(pairs)))
+        varies = isinstance(references[id], WordNetwork)
+        utterances.append(UtteranceScore(id, speaker, pairs, count_errors(pairs), varies))
     missing = tuple(sorted(references.keys() - hypotheses.keys()))
     extra = tuple(sorted(hypotheses.keys() - references.keys()))
     return ScoreReport(tuple(utterances), missing, extra)

@@ -14,6 +14,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "asr.validation": (),
     "asr.corpus.data_directory": ("DataDirectory", "Utterance", "read_data_directory"),
     "asr.corpus.writing": ("write_data_directory",),
+    "asr.scoring.comparison": ("SystemComparison",),
     "asr.scoring.wer": ("ScoreReport", "score_utterances"),
     "asr.training.config": ("load_config",),
     "discriminants": (),

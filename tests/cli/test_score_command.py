@@ -1,13 +1,13 @@
 """`asr score` on files small enough to count by hand."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-import asr as package
 from asr.cli.reporting import report_failures
 from asr.runs.outcome import Outcome
-from asr.util.errors import CorpusError, Issue
+from asr.util.errors import Issue
 from tests.cli.place import Asr
 
 Files = tuple[Path, Path, Path]
@@ -39,14 +39,48 @@ def test_master_label_files_are_scored_as_text_is(asr: Asr, files: Files, tmp_pa
     assert asr("score", files[0], mlf) == asr("score", *files[:2])
 
 
-def test_a_ctm_file_is_refused_from_the_command_and_from_python(asr: Asr, files: Files, tmp_path: Path) -> None:
+def test_a_ctm_file_is_scored_as_text_is(asr: Asr, files: Files, tmp_path: Path) -> None:
     ctm = tmp_path / "hyp.ctm"
-    ctm.write_text("a-2 1 0.100 0.300 four\nb-1 1 0.200 0.250 five\n")
-    status, out, err = asr("score", files[0], ctm)
-    assert (status, out, err.count("\n")) == (1, "", 1)
-    assert f"asr: error: {ctm}:1: 'a-2 1 0.100 0.300 four' is of a CTM file" in err
-    with pytest.raises(CorpusError, match=r"hyp\.ctm:1: .*hyp\.txt"):
-        package.score(files[0], ctm)
+    lines = [line.split() for line in files[1].read_text().splitlines()]
+    ctm.write_text("".join(f"{id} 1 {n}.0 0.5 {word}\n" for id, *words in lines for n, word in enumerate(words)))
+    assert asr("score", files[0], ctm) == asr("score", *files[:2])
+
+
+def test_an_stm_file_gives_speakers_and_files_for_sclite(asr: Asr, tmp_path: Path) -> None:
+    stm, ctm, sgml, trn = (tmp_path / name for name in ("ref.stm", "hyp.ctm", "out.sgml", "out.trn"))
+    stm.write_text("r A ann 0.0 1.0 <o> { one / two } (three)\nr A bob 1.0 2.0 <o> IGNORE_TIME_SEGMENT_IN_SCORING\n")
+    ctm.write_text("r A 0.1 0.2 two\nr A 0.4 0.1 four\nr A 1.5 0.1 noise\n")
+    status, out, err = asr("score", stm, ctm, "--sgml", sgml, "--trn", trn)
+    assert status == 0, err
+    assert "| ann " in out and "(1 error in " in out
+    assert err.startswith("asr: 1 segment marked") and "r at 1 s" in err
+    assert trn.read_text() == "two four (ann-000)\n"
+    assert '<PATH id="(ann-000)" word_cnt="2"' in sgml.read_text() and 'C,"two","two":' in sgml.read_text()
+
+
+def test_phones_are_folded_and_their_confusions_drawn(asr: Asr, files: Files, tmp_path: Path) -> None:
+    (tmp_path / "map").write_text("too two\nseven\n")
+    plot = tmp_path / "confusions.png"
+    status, out, _ = asr("score", *files[:2], "--fold", tmp_path / "map", "--plot", plot)
+    assert (status, "WER 0.00 %" in out) == (0, True)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_prints_a_conclusion_and_writes_json(asr: Asr, files: Files, tmp_path: Path) -> None:
+    report = tmp_path / "compared.json"
+    status, out, err = asr("compare", *files[:2], files[0], "--utt2spk", files[2], "--json", report)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1].startswith("No significant difference between ")
+    made = json.loads(report.read_text())
+    assert [system["errors"] for system in made["systems"]] == [2, 0]
+    assert (made["pairs"][0]["segments"], made["pairs"][0]["mcnemar"], made["pairs"][0]["interval"]) == (2, 0.5, None)
+
+
+def test_compare_refuses_one_system_and_other_utterances(asr: Asr, files: Files, tmp_path: Path) -> None:
+    assert asr("compare", *files[:2])[0] == 2
+    (tmp_path / "few").write_text("a-1 one two three\n")
+    status, out, err = asr("compare", *files[:2], tmp_path / "few")
+    assert (status, out, "few lacks 2 utterances: a-2, b-1" in err) == (1, "", True)
 
 
 def test_a_speaker_table_and_alignments_are_written_on_request(asr: Asr, files: Files, tmp_path: Path) -> None:

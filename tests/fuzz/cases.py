@@ -48,6 +48,7 @@ def all_cases() -> Iterator[Case]:
         ("list-utt2spk", "train/utt2spk"), ("list-text", "train/text"), ("list-wav.scp", "train/wav.scp"),
         ("list-segments", "train/segments"), ("list-spk2gender", "train/spk2gender"), ("ctm", "words.ctm"),
         ("list-feats.scp", "train/feats.scp"), ("transcripts", "ref"), ("transcripts-trn", "ref.trn"),
+        ("stm", "ref.stm"), ("alternatives", "ref.trn"), ("fold-map", "phones.map"),
         ("lexicon", "kaldi.txt"), ("lexicon", "cmu.dict"), ("lexicon", "htk.dict"), ("arpa", "plain.arpa"),
         ("word-pair", "plain.wp"), ("word-network", "nodes.slf"), ("hparse", "plain.gram"),
         ("settings", "few.toml"), ("noise-list", "noise.scp"),

@@ -2,7 +2,7 @@
 
 import gzip
 import math
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,9 @@ from asr.lexicon.multigraphs import read_multigraphs
 from asr.lexicon.word_lists import read_words
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.files import read_transcripts, read_utt2spk
-from asr.scoring.transcript import aligned_transcripts, speaker_summary
+from asr.scoring.fold import read_fold
+from asr.scoring.references import read_hypotheses, read_references
+from asr.scoring.transcript import aligned_transcripts, alignments_as_sgml, hypotheses_as_trn, speaker_summary
 from asr.scoring.wer import score_utterances
 from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
@@ -166,6 +168,41 @@ def _score(folder: Path) -> None:
         raise Unsound(f"rates that are not finite: WER {report.wer}, SER {report.ser}")
     speaker_summary(report)
     aligned_transcripts(report)
+
+
+TIMED = {
+    "hyp.ctm": b"rec1 A 0.20 0.10 ONE 0.9\nrec1 A 1.50 0.30 NO\nrec1 A 2.5 0.1 TWO\nrec2 1 0 1 NO\n",
+    "ref.stm": b";; two\nrec1 A anna 0.00 1.00 <o,f> { ONE / TWO NO / @ } (NO)\nrec1 A bob 1.0 2.0 <o,m> NO\n"
+    b"rec1 A x 2.0 3.0 <o,> IGNORE_TIME_SEGMENT_IN_SCORING\nrec2 1 bob 0.0 1.00 NO @\n",
+}
+
+
+@reader("stm", TIMED, TEXT, tree=True, renames=True)
+def _stm(folder: Path) -> None:
+    """`asr score` with times and alternatives."""
+    hypothesis, reference = (path for path in sorted(folder.iterdir()) if path.is_file())
+    references = check_mark((reference, hypothesis), lambda: read_references(reference))
+    hypotheses = check_mark((reference, hypothesis), lambda: read_hypotheses(hypothesis, references))
+    report = score_utterances(references.words, hypotheses, speakers=references.speakers)
+    if len(hypotheses_as_trn(report).splitlines()) != len(references.words):
+        raise Unsound("a segment is missing in the trn file")
+    aligned_transcripts(report)
+    alignments_as_sgml(report, "hyp")
+
+
+@reader("alternatives", {"ref.trn": b"ONE { TWO / NO NO / @ } (u1)\n(TWO) { { ONE / @ } NO / TWO } (u2)\n"}, TEXT)
+def _alternatives(path: Path) -> None:
+    references = check_mark((path,), lambda: read_references(path))
+    report = score_utterances(references.words, dict.fromkeys(references.words, ("ONE", "NO")))
+    if report.errors > 2 * len(references.words) + report.words:
+        raise Unsound("more errors than words")
+
+
+@reader("fold-map", {"phones.map": b"aa aa\nao aa\nq\nzh sh\n"}, TEXT)
+def _fold_map(path: Path) -> None:
+    for column in ("", ":2", ":3"):
+        with suppress(CorpusError) if column else nullcontext():
+            check_mark((path,), lambda column=column: read_fold(f"{path}{column}"))
 
 
 @reader(
