@@ -59,16 +59,24 @@ def join(utterances: Sequence[Utterance], folder: Path, seed: int | None) -> Joi
     wrong, removed = (range(one, one + ninth) if seed is not None else range(0) for one in begins)
     pool = [word for one in utterances for word in one.words or ()]
     words: list[str] = []
-    parts, starts, rate = [], [0.0], 1.0 / FRAME
     for number, one in enumerate(utterances):
+        own = list(one.words or ())
+        words += rng.choice(pool, len(own)).tolist() if number in wrong else [] if number in removed else own
+    starts = write_joined(utterances, words, folder)
+    spans = [(starts[one.start], starts[one.stop]) if one else None for one in (wrong, removed)]
+    return Joined(starts, *spans)
+
+
+def write_joined(utterances: Sequence[Utterance], words: Sequence[str], folder: Path) -> list[float]:
+    """Write a data directory with the joined audio or features of utterances; return their begins and the end in s."""
+    parts, starts, rate = [], [0.0], 1.0 / FRAME
+    for one in utterances:
         if one.archive is not None:
             part = read_features(one.archive, one.offset)
         else:
             part, rate = soundfile.read(one.source, dtype="float32")
         parts.append(part)
         starts.append(starts[-1] + len(part) / rate)
-        own = list(one.words or ())
-        words += rng.choice(pool, len(own)).tolist() if number in wrong else [] if number in removed else own
     folder.mkdir(parents=True, exist_ok=True)
     whole = np.concatenate(parts)
     if utterances[0].archive is not None:
@@ -78,8 +86,7 @@ def join(utterances: Sequence[Utterance], folder: Path, seed: int | None) -> Joi
     else:
         soundfile.write(folder / "all.wav", whole, int(rate))
         write_data_directory(folder, [Utterance("all", "all", tuple(words), folder / "all.wav")])
-    spans = [(starts[one.start], starts[one.stop]) if one else None for one in (wrong, removed)]
-    return Joined(starts, *spans)
+    return starts
 
 
 def measure(joined: Joined, utterances: Sequence[Utterance], separate: Sequence[CtmRow], out: Path) -> Measured:

@@ -14,6 +14,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.util.errors import FeatureError
 
+_BLOCK = 8192  # frames that are converted to float64 at a time
 _ENDS = 0.08  # seconds of an utterance's beginning and end
 _MIN_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
 _BORDER = 0.4  # position between the low and the high frames of an utterance below which one may be of a pause
@@ -64,7 +65,9 @@ def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
             rows = batch.rows(number)
             # Positions are compared within an utterance only, not between speakers and rooms.
             centred[rows] = batch.frames[rows] - batch.frames[rows].mean(axis=0) if rows.stop > rows.start else 0.0
-        statistics.add(centred, speech[first : first + batch.n_frames])
+        own = speech[first : first + batch.n_frames]
+        for start in range(0, batch.n_frames, _BLOCK):
+            statistics.add(centred[start : start + _BLOCK], own[start : start + _BLOCK])
         first += batch.n_frames
     if not statistics.counts.all():
         return None

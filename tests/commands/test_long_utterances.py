@@ -26,13 +26,18 @@ def recording(toy_corpus, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_align_long_recording_agrees_with_its_utterances(toy_corpus, toy_model, recording, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["gmm.safetensors", "model.safetensors"])
+def test_align_long_recording_agrees_with_its_utterances(toy_corpus, toy_run, recording, tmp_path, monkeypatch, name):
     samples, rate, words, starts = recording
     soundfile.write(tmp_path / "all.wav", samples, rate)
     write_data_directory(tmp_path / "data", [Utterance("all", "all", words, tmp_path / "all.wav")])
     monkeypatch.setattr(long_utterances, "MAX_ALIGNED_SECONDS", 5.0)
-    asr.align(toy_model, tmp_path / "data", tmp_path / "long", jobs=1)
-    asr.align(toy_model, toy_corpus / "test", tmp_path / "short", jobs=1)
+    model = toy_run / name
+    for jobs, out in (1, "long"), (2, "two"):
+        asr.align(model, tmp_path / "data", tmp_path / out, jobs=jobs)
+    for file in "words.ctm", "phones.ctm", "passages.tsv", "scores.tsv", "states.npz":
+        assert (tmp_path / "two" / file).read_bytes() == (tmp_path / "long" / file).read_bytes()
+    asr.align(model, toy_corpus / "test", tmp_path / "short", jobs=1)
     begin = dict(starts)
     short = {round(row.start + begin[row.utterance], 1) for row in read_ctm(tmp_path / "short" / "words.ctm")}
     rows = read_ctm(tmp_path / "long" / "words.ctm")
