@@ -7,17 +7,17 @@ address of a dask scheduler whose workers are used instead. Results do not depen
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias
 
+from asr.acoustic.classifiers import Classifier
 from asr.acoustic.model_file import describe_model, load_model
 from asr.alignment.boundary_comparison import read_hand_labels
 from asr.alignment.label_files import label_formats
 from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
-from asr.api.described_model import RecognizerOptions
 from asr.api.recognizer import Recognizer
+from asr.api.trained_model import TrainedModel as TrainedModel
 from asr.api.transcripts import Transcripts, given_transcripts
 from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
@@ -43,30 +43,6 @@ Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
 """Training settings: an object, the path of a TOML file, tables as in such a file, or None for the defaults."""
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """Result of a training.
-
-    Attributes
-    ----------
-    model, baseline, grammar, work_dir : Path
-        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory. With
-        `until="gmm"`, `model` is the file of the mixtures.
-    outcome : Outcome
-        Number of training utterances (`n_done`), and unusable utterances with reasons (`failures`).
-    """
-
-    model: Path
-    baseline: Path
-    grammar: Path
-    work_dir: Path
-    outcome: Outcome
-
-    def load(self, **options: Unpack[RecognizerOptions]) -> Recognizer:
-        """Return a recognizer of the hybrid; keywords as in `Recognizer.load`."""
-        return Recognizer.load(self.model, **options)
-
-
 @checked
 def train(
     data: StrPath,
@@ -74,7 +50,7 @@ def train(
     output: StrPath,
     *,
     config: Settings = None,
-    classifier: str | None = None,
+    classifier: str | Classifier | None = None,
     strip_stress: bool | None = None,
     seed: int | None = None,
     root: StrPath | None = None,
@@ -121,7 +97,7 @@ def train(
     """
     work_dir = Path(output)
     with open_workers(jobs, cluster) as workers:
-        outcome = train_models(
+        outcome, in_memory = train_models(
             Path(data),
             Path(lexicon),
             work_dir,
@@ -141,6 +117,7 @@ def train(
         work_dir / "grammar.arpa",
         work_dir,
         outcome,
+        in_memory,
     )
 
 

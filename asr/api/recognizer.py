@@ -7,17 +7,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal, Self, Unpack
 
+from asr.acoustic.classifiers import Classifier, give_classifier
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.search_settings import SearchOptions
+from asr.api.aligner import Aligner
 from asr.api.arguments import checked_methods, optional_path
-from asr.api.described_model import DescribedModel, RecognizerOptions
-from asr.api.results import Alignment, Result
+from asr.api.described_model import RecognizerOptions
+from asr.api.results import Result
 from asr.api.sound import Audio
 from asr.api.summary import summary
 from asr.api.utterances import (
     SpeakerOptions,
     WordDetails,
-    align_audio,
     audio_lattice,
     emit_warnings,
     recognize_audio,
@@ -26,24 +27,22 @@ from asr.api.utterances import (
     recognize_speakers_audio,
     threads,
 )
-from asr.commands.align import align as align_data
 from asr.commands.decode import decode as decode_files
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
-from asr.lexicon.graphemes import with_spelled_words
 from asr.recognition.confidence import log_calibration
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.lattice_outputs import LatticeOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
 from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
-from asr.recognition.spelled_words import spelled, spelled_lexicon, trained_phones
+from asr.recognition.spelled_words import spelled, spelled_lexicon
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
-from asr.util.errors import AlignmentError, ConfigError
+from asr.util.errors import ConfigError
 from asr.util.unicode_text import nfc
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -51,7 +50,7 @@ _SERIAL = SerialWorkers()
 
 
 @checked_methods
-class Recognizer(DescribedModel):
+class Recognizer(Aligner):
     """A model with a grammar and search settings.
 
     Create one with `Recognizer.load`. Several threads may use it at the same time. `add_word` affects later calls. The
@@ -125,7 +124,13 @@ class Recognizer(DescribedModel):
             self._grammar = grammar_for(self._model, self._vocabulary(), self._choice)  # raises errors now
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        classifier: str | Classifier | None = None,
+        **options: Unpack[RecognizerOptions],
+    ) -> Self:
         """Load a model file.
 
         Raises ModelFormatError for a damaged file, MissingModelError (a FileNotFoundError) for a missing one.
@@ -134,9 +139,14 @@ class Recognizer(DescribedModel):
         ----------
         path : path
             Model file made by `train` or `tune`.
+        classifier : str, class or object, optional
+            Class of the model's own classifier, such as "package.module:Class", as in training. A model file never
+            decides which code is imported.
         **options
             Keywords as in the class, such as `grammar` and `beam`.
         """
+        if classifier is not None:
+            give_classifier(classifier)
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
         return recognizer
@@ -348,61 +358,6 @@ class Recognizer(DescribedModel):
             formats=formats,
             lattices=lattice_options,
             ratios=self._details.ratios if ratios is None else ratios,
-            workers=workers,
-        )
-
-    def align(self, audio: Audio, words: str | Sequence[str], *, rate: int | None = None) -> Alignment:
-        """Find the times of words and phones in audio with known words.
-
-        Parameters
-        ----------
-        words : str or sequence of str
-            What was said.
-
-        Raises
-        ------
-        LexiconError
-            If a word has no pronunciation; `add_word` adds one.
-        AlignmentError
-            If the words do not fit the audio.
-        CorpusError, FeatureError, ConfigError
-            As in `recognize`.
-        """
-        transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
-        if not transcript:
-            raise AlignmentError("words= is empty. Expected the words of the transcript")
-        model = self._of_audio()
-        model = replace(model, lexicon=with_spelled_words(model.lexicon, transcript, trained_phones(model)))
-        return emit_warnings(align_audio(audio, transcript, rate, model))
-
-    def align_directory(
-        self,
-        data: str | os.PathLike[str],
-        output: str | os.PathLike[str],
-        *,
-        root: str | os.PathLike[str] | None = None,
-        lexicon: str | os.PathLike[str] | None = None,
-        formats: str | Sequence[str] = (),
-        compare: str | os.PathLike[str] | None = None,
-        workers: Workers = _SERIAL,
-    ) -> Outcome:
-        """Align a Kaldi data directory like the command `asr align`, and write the same files.
-
-        Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
-
-        Parameters
-        ----------
-        lexicon : path, optional
-            Pronunciations to use instead of the model's.
-        """
-        return align_data(
-            self._model,
-            Path(data),
-            Path(output),
-            root=optional_path(root),
-            lexicon=optional_path(lexicon),
-            formats=formats,
-            compare=optional_path(compare),
             workers=workers,
         )
 

@@ -8,6 +8,7 @@ import typer
 
 from asr.cli.options import (
     ALL_CORES,
+    ClassifierOfModel,
     Cluster,
     Data,
     Jobs,
@@ -63,6 +64,7 @@ def align(
             show_default=False,
         ),
     ] = None,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
     root: Root = None,
     upsample: Upsample = False,
     jobs: Jobs = ALL_CORES,

@@ -9,6 +9,7 @@ import typer
 
 from asr.cli.options import (
     ALL_CORES,
+    ClassifierOfModel,
     Cluster,
     Jobs,
     Model,
@@ -274,6 +275,7 @@ def decode(
     out: Out,
     audio: Audio = None,
     data: OptionalData = None,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
     speakers: Speakers = None,
     grammar: Grammar = None,
     lm_scale: LmScale = None,

@@ -8,6 +8,7 @@ import typer
 
 from asr.cli.options import (
     ALL_CORES,
+    ClassifierOfModel,
     Cluster,
     Data,
     Jobs,
@@ -71,6 +72,7 @@ def tune(
     others: Others = None,
     stream_weights: StreamWeights = False,
     overwrite: Overwrite = False,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,

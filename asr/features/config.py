@@ -79,7 +79,7 @@ class FeatureConfig(Settings):
             yield "shift_ms", f"shift_ms {self.shift_ms:g} is too long for pitch. Expected at most {MAX_PITCH_SHIFT} ms"
         if self.lifter == 2 and self.n_cepstra > 2:
             yield "lifter", "lifter 2 makes the third cepstrum zero. Use 22, or 0 to disable liftering"
-        columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
+        columns = self.spliced_dimension
         if columns > MAX_COLUMNS:
             yield (
                 "context",
@@ -163,6 +163,11 @@ class FeatureConfig(Settings):
     def static_dimension(self) -> int:
         """Columns of the static features of audio: cepstra and energy, and with `pitch` log pitch and voicing."""
         return self.n_cepstra + 1 + 2 * self.pitch
+
+    @property
+    def spliced_dimension(self) -> int:
+        """Columns of the frames with differences, spliced, before LDA."""
+        return self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
 
     @property
     def energy_column(self) -> int:
