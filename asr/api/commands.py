@@ -25,6 +25,7 @@ from asr.commands.combine import combine as combine_results
 from asr.commands.features import extract_features as write_features
 from asr.commands.segment import segment as segment_data
 from asr.commands.tune import TunedModel, tune_model
+from asr.corpus.given_frames import directory_with_frames
 from asr.recognition.grammars import GrammarChoice
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
@@ -49,6 +50,7 @@ def train(
     lexicon: StrPath,
     output: StrPath,
     *,
+    frames: Mapping[str, Any] | None = None,
     config: Settings = None,
     classifier: str | Classifier | None = None,
     strip_stress: bool | None = None,
@@ -73,6 +75,9 @@ def train(
         Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter.
     output : path
         Work directory for stages and models.
+    frames : mapping of utterance id to array (n_frames, n_features), optional
+        Features that replace the audio of `data`, which needs only `utt2spk` and `text`. `features.shift_ms` is the
+        time between frames. The models recognize frames only.
     seed : int, optional
         Seed of all random choices, from 0 to 2**32 - 1; default: the one in the settings.
     rebuild_changed : bool
@@ -96,9 +101,9 @@ def train(
     ('NO', 'ONE', 'SEVEN', 'TWO', 'WISE')
     """
     work_dir = Path(output)
-    with open_workers(jobs, cluster) as workers:
+    with directory_with_frames(Path(data), frames) as folder, open_workers(jobs, cluster) as workers:
         outcome, in_memory = train_models(
-            Path(data),
+            folder,
             Path(lexicon),
             work_dir,
             root=optional_path(root),

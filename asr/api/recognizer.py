@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal, Self, Unpack
 
+import numpy as np
+
 from asr.acoustic.classifiers import Classifier, give_classifier
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.search_settings import SearchOptions
@@ -14,7 +16,7 @@ from asr.api.aligner import Aligner
 from asr.api.arguments import checked_methods, optional_path
 from asr.api.described_model import RecognizerOptions
 from asr.api.results import Result
-from asr.api.sound import Audio
+from asr.api.sound import Audio, GivenFrames
 from asr.api.summary import summary
 from asr.api.utterances import (
     SpeakerOptions,
@@ -166,9 +168,10 @@ class Recognizer(Aligner):
 
     def recognize(
         self,
-        audio: Audio,
+        audio: Audio | None = None,
         rate: int | None = None,
         *,
+        frames: np.ndarray | None = None,
         speaker: str | None = None,
         adapt: bool | AdaptationMethod = False,
         speaker_transforms: str | os.PathLike[str] | None = None,
@@ -186,6 +189,8 @@ class Recognizer(Aligner):
             model's.
         rate : int, optional
             Sampling rate of an array in Hz.
+        frames : array (n_frames, n_features), optional
+            Static features instead of audio, as the features of training.
         adapt : bool, "input-network", "fmllr" or "vtln"
             As in `recognize_all`. One second of speech is too short for adaptation; one minute improves the results.
         speaker, speaker_transforms : str and path, optional
@@ -195,7 +200,8 @@ class Recognizer(Aligner):
         Raises
         ------
         CorpusError, FeatureError
-            If the audio cannot be read, has an unknown type or rate (arrays), or is too short.
+            If the audio cannot be read, has an unknown type or rate (arrays), or is too short, or if the frames have
+            another number of columns than in training.
         DecodeError
             If no sentence of the grammar fits, for example because the audio is too short.
         ConfigError
@@ -205,16 +211,21 @@ class Recognizer(Aligner):
             raise ConfigError(
                 "speaker= and speaker_transforms= must be used together: the speaker, and the file of the transforms"
             )
+        if (audio is None) == (frames is None):
+            raise ConfigError("Expected either audio or frames=")
+        ready = self._ready(audio_only=frames is None)
+        given = audio if frames is None else GivenFrames(frames)
         if not adapt and speaker_transforms is None:
-            return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._details))
+            return emit_warnings(recognize_audio(given, rate, *ready, self._details))
         options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
-        return emit_warnings(recognize_speaker_audio(audio, rate, speaker or "speaker", *self._ready(), options))
+        return emit_warnings(recognize_speaker_audio(given, rate, speaker or "speaker", *ready, options))
 
     def recognize_all(
         self,
-        audios: Iterable[Audio],
+        audios: Iterable[Audio] | None = None,
         *,
         rate: int | None = None,
+        frames: Iterable[np.ndarray] | None = None,
         speakers: str | Sequence[str] | None = None,
         adapt: bool | AdaptationMethod = False,
         speaker_transforms: str | os.PathLike[str] | None = None,
@@ -236,6 +247,8 @@ class Recognizer(Aligner):
             Each as in `recognize`.
         rate : int, optional
             Sampling rate in Hz of arrays without one.
+        frames : iterable of arrays (n_frames, n_features), optional
+            Static features instead of `audios`.
         speakers : list of str, or str, optional
             Speaker of each utterance, or of all utterances.
         adapt : bool, "input-network", "fmllr" or "vtln"
@@ -247,14 +260,18 @@ class Recognizer(Aligner):
         jobs : int
             Number of threads; results do not depend on it.
         """
+        if (audios is None) == (frames is None):
+            raise ConfigError("Expected either audios or frames=")
+        given = audios if frames is None else map(GivenFrames, frames)
+        ready = self._ready(audio_only=frames is None)
         if speakers is None:
             if adapt or speaker_transforms is not None:
                 adaptable_model(self.model, adapt, None)  # reports unknown methods first
                 raise ConfigError("adapt= and speaker_transforms= need speakers. Use speakers=")
-            found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._details)
+            found = threads(jobs).map(recognize_audio_or_fault, given, rate, *ready, self._details)
         else:
             options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
-            known = list(audios), rate, speakers, *self._ready()
+            known = list(given), rate, speakers, *ready
             found = iter(recognize_speakers_audio(*known, options, workers=threads(jobs)))
         return (emit_warnings(result) for result in found)
 

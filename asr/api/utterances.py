@@ -17,7 +17,7 @@ from asr.alignment.interval_trust import interval_trust
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import free_path, phone_loop
 from asr.api.results import Alignment, Result, timed_phones, timed_words
-from asr.api.sound import Audio, Sound, load_sound, source_of
+from asr.api.sound import Audio, GivenFrames, Sound, load_sound, source_of
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.features.frame_table import FrameTable
 from asr.features.outliers import find_outlier_utterances
@@ -48,7 +48,7 @@ class WordDetails:
 
 
 def recognize_audio(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+    audio: Audio | GivenFrames, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
 ) -> Result:
     """Recognize one utterance, normalized by itself.
 
@@ -97,7 +97,7 @@ def emit_warnings(found: ResultType) -> ResultType:
 
 
 def recognize_audio_or_fault(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+    audio: Audio | GivenFrames, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
 ) -> Result:
     """Recognize one utterance, or return a result with an `error`."""
     found = attempt(recognize_audio, audio, rate, model, graph, details)
@@ -114,7 +114,12 @@ class SpeakerOptions:
 
 
 def recognize_speaker_audio(
-    audio: Audio, rate: int | None, speaker: str, model: SpeechModel, graph: StateGraph, options: SpeakerOptions
+    audio: Audio | GivenFrames,
+    rate: int | None,
+    speaker: str,
+    model: SpeechModel,
+    graph: StateGraph,
+    options: SpeakerOptions,
 ) -> Result:
     """Recognize one utterance in one or several passes, as requested.
 
@@ -129,7 +134,7 @@ def recognize_speaker_audio(
 
 
 def recognize_speakers_audio(
-    audios: Sequence[Audio],
+    audios: Sequence[Audio | GivenFrames],
     rate: int | None,
     speakers: str | Sequence[str],
     model: SpeechModel,
@@ -225,7 +230,7 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     )
 
 
-def _loaded(audio: Audio, rate: int | None, model: SpeechModel) -> Sound | Issue:
+def _loaded(audio: Audio | GivenFrames, rate: int | None, model: SpeechModel) -> Sound | Issue:
     return attempt(load_sound, audio, rate, model.front_end.config)
 
 
