@@ -69,8 +69,8 @@ class HybridSettings(Settings):
     realignments: int = Field(0, ge=0, le=100)
     """Number of times that the training set is realigned with the hybrid and the classifier trained again."""
     vtlp_warps: Factors | Literal["auto"] = "auto"
-    """Vocal-tract length warps; each adds a warped copy of the training set. "auto" means 0.92 and 1.08 for features
-    from audio, and none for features from an archive."""
+    """Vocal-tract length warps; each adds a warped copy of the training set. "auto" means 0.92 and 1.08 for cepstra
+    from audio, and none for other features or an archive."""
     speed_perturb: Factors = ()
     """Speed factors, such as 0.9 and 1.1; each adds a copy of the training set. Needs audio."""
     noise: NoiseSettings | None = None
@@ -222,7 +222,7 @@ def train_hybrid(
         )
     classifier = classifier_of(settings)
     known = parameters_of(classifier)
-    own = settings.parameters if isinstance(settings.classifier, str) else known
+    own = settings.parameters if settings.classifier == settings.classifier_name else known
     if "random_state" in known and own.get("random_state") is None:
         classifier.set_params(random_state=seed)
     curves = []

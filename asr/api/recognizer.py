@@ -31,6 +31,7 @@ from asr.api.utterances import (
 )
 from asr.commands.decode import decode as decode_files
 from asr.decode.graph_compiler import compile_graph
+from asr.features.extractor import give_extractor
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.lattice import Lattice
@@ -131,6 +132,7 @@ class Recognizer(Aligner):
         path: str | os.PathLike[str],
         *,
         classifier: str | Classifier | None = None,
+        extractor: str | None = None,
         **options: Unpack[RecognizerOptions],
     ) -> Self:
         """Load a model file.
@@ -144,11 +146,15 @@ class Recognizer(Aligner):
         classifier : str, class or object, optional
             Class of the model's own classifier, such as "package.module:Class", as in training. A model file never
             decides which code is imported.
+        extractor : str, optional
+            Class of the model's own features, as in training.
         **options
             Keywords as in the class, such as `grammar` and `beam`.
         """
         if classifier is not None:
             give_classifier(classifier)
+        if extractor is not None:
+            give_extractor(extractor)
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
         return recognizer

@@ -11,6 +11,7 @@ from asr.cli.options import (
     ClassifierOfModel,
     Cluster,
     Data,
+    ExtractorOfModel,
     Jobs,
     Root,
     Upsample,
@@ -65,6 +66,7 @@ def align(
         ),
     ] = None,
     classifier: ClassifierOfModel = None,  # given to model files by the option
+    extractor: ExtractorOfModel = None,  # the same
     root: Root = None,
     upsample: Upsample = False,
     jobs: Jobs = ALL_CORES,

@@ -11,6 +11,7 @@ from asr.cli.options import (
     ALL_CORES,
     ClassifierOfModel,
     Cluster,
+    ExtractorOfModel,
     Jobs,
     Model,
     OptionalData,
@@ -276,6 +277,7 @@ def decode(
     audio: Audio = None,
     data: OptionalData = None,
     classifier: ClassifierOfModel = None,  # given to model files by the option
+    extractor: ExtractorOfModel = None,  # the same
     speakers: Speakers = None,
     grammar: Grammar = None,
     lm_scale: LmScale = None,

@@ -51,6 +51,26 @@ ClassifierOfModel = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _give_extractor(name: str | None) -> str | None:
+    if name is not None:
+        from asr.features.extractor import give_extractor
+
+        give_extractor(name)
+    return name
+
+
+ExtractorOfModel = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor",
+        metavar="MODULE:CLASS",
+        callback=_give_extractor,
+        help="Class of the model's own features, as in the settings of its training.",
+        show_default=False,
+    ),
+]
 Root = Annotated[
     Path | None,
     typer.Option(

@@ -11,6 +11,7 @@ from asr.cli.options import (
     ClassifierOfModel,
     Cluster,
     Data,
+    ExtractorOfModel,
     Jobs,
     Model,
     Root,
@@ -73,6 +74,7 @@ def tune(
     stream_weights: StreamWeights = False,
     overwrite: Overwrite = False,
     classifier: ClassifierOfModel = None,  # given to model files by the option
+    extractor: ExtractorOfModel = None,  # the same
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,

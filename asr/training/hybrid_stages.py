@@ -214,7 +214,7 @@ def training_copies(
     """
     vtlp_warps = settings.vtlp_warps
     if vtlp_warps == "auto":
-        vtlp_warps = LONGER_AND_SHORTER if context.source == "audio" else ()
+        vtlp_warps = LONGER_AND_SHORTER if context.source == "audio" and features.has_cepstra else ()
     parts, labels = [dataset], [states]
     if vtlp_warps:
         source, own = dataset, states

@@ -147,7 +147,9 @@ def _stays_in_memory(config: TrainingConfig) -> bool:
     Raises ConfigError if it cannot be trained, or is named and cannot be saved.
     """
     features = config.hybrid_features
-    reason = why_not_storable(config.hybrid, features.lda_dimension or features.spliced_dimension, seed=config.seed)
+    reason = why_not_storable(
+        config.hybrid, features.lda_dimension or features.spliced_dimension or 1, seed=config.seed
+    )
     if reason is None:
         return False
     message = (

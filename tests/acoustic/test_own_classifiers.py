@@ -174,7 +174,8 @@ def test_classifier_by_object_path_and_entry_point_gives_one_model(
 
     settings = {
         "features": {"sample_rate": 8000},
-        "gmm": {"mixtures": [1], "iterations": [3]},
+        "gmm": {"mixtures": [1], "iterations": [2], "flat_start_restarts": 0},
+        "speakers": {"maps": "none"},
         "hybrid": {"vtlp_warps": [], "mixtures": 0},
         "tuning": {"held_out": 0},
     }

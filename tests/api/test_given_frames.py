@@ -16,8 +16,9 @@ from discriminants.serialization.model_file import load_arrays
 
 SETTINGS = {
     "features": {"sample_rate": 8000},
-    "gmm": {"mixtures": [1], "iterations": [3]},
-    "hybrid": {"vtlp_warps": [], "mixtures": 0, "parameters": {"n_centers": 20, "n_candidates": 40, "max_iter": 2}},
+    "gmm": {"mixtures": [1], "iterations": [2], "flat_start_restarts": 0},
+    "speakers": {"maps": "none"},
+    "hybrid": {"vtlp_warps": [], "mixtures": 0, "classifier": "sklearn.naive_bayes.GaussianNB"},
     "tuning": {"held_out": 0},
 }
 
