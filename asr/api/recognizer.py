@@ -16,7 +16,7 @@ from asr.api.aligner import Aligner
 from asr.api.arguments import checked_methods, optional_path
 from asr.api.described_model import RecognizerOptions
 from asr.api.results import Result
-from asr.api.sound import Audio, GivenFrames
+from asr.api.sound import Audio, audio_or_frames, audios_or_frames
 from asr.api.summary import summary
 from asr.api.utterances import (
     SpeakerOptions,
@@ -217,10 +217,8 @@ class Recognizer(Aligner):
             raise ConfigError(
                 "speaker= and speaker_transforms= must be used together: the speaker, and the file of the transforms"
             )
-        if (audio is None) == (frames is None):
-            raise ConfigError("Expected either audio or frames=")
+        given = audio_or_frames(audio, frames)
         ready = self._ready(audio_only=frames is None)
-        given = audio if frames is None else GivenFrames(frames)
         if not adapt and speaker_transforms is None:
             return emit_warnings(recognize_audio(given, rate, *ready, self._details))
         options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
@@ -266,9 +264,7 @@ class Recognizer(Aligner):
         jobs : int
             Number of threads; results do not depend on it.
         """
-        if (audios is None) == (frames is None):
-            raise ConfigError("Expected either audios or frames=")
-        given = audios if frames is None else map(GivenFrames, frames)
+        given = audios_or_frames(audios, frames)
         ready = self._ready(audio_only=frames is None)
         if speakers is None:
             if adapt or speaker_transforms is not None:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -17,7 +17,7 @@ from asr.corpus.samples import samples_from_array
 from asr.features.config import FeatureConfig
 from asr.features.extraction import measured_features, measured_sample_features
 from asr.recognition.audio_checks import unusual
-from asr.util.errors import AsrError, CorpusError, Issue, MissingAudioError
+from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, MissingAudioError
 from discriminants.util.paths import exists, is_file
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
@@ -30,6 +30,26 @@ class GivenFrames:
     """Static features that a program gives instead of audio: an array (n_frames, n_features)."""
 
     frames: Any
+
+
+def audio_or_frames(audio: Audio | None, frames: np.ndarray | None) -> Audio | GivenFrames:
+    """Return the one that is given; ConfigError for both or none."""
+    if frames is None and audio is not None:
+        return audio
+    if audio is None and frames is not None:
+        return GivenFrames(frames)
+    raise ConfigError("Expected either audio or frames=")
+
+
+def audios_or_frames(
+    audios: Iterable[Audio] | None, frames: Iterable[np.ndarray] | None
+) -> Iterable[Audio | GivenFrames]:
+    """Do the same for many utterances."""
+    if frames is None and audios is not None:
+        return audios
+    if audios is None and frames is not None:
+        return map(GivenFrames, frames)
+    raise ConfigError("Expected either audios or frames=")
 
 
 _PIECE = 1 << 20  # bytes per read
