@@ -32,19 +32,19 @@ class GivenFrames:
     frames: Any
 
 
-def audio_or_frames(audio: Audio | None, frames: np.ndarray | None) -> Audio | GivenFrames:
-    """Return the one that is given; ConfigError for both or none."""
-    if frames is None and audio is not None:
-        return audio
-    if audio is None and frames is not None:
-        return GivenFrames(frames)
-    raise ConfigError("Expected either audio or frames=")
+def audio_or_frames(audio: Any, frames: np.ndarray | None) -> Any:
+    """Return the one that is given; ConfigError for both."""
+    if frames is None:
+        return audio  # `load_sound` refuses None
+    if audio is not None:
+        raise ConfigError("audio and frames= are given. Expected one of them")
+    return GivenFrames(frames)
 
 
 def audios_or_frames(
     audios: Iterable[Audio] | None, frames: Iterable[np.ndarray] | None
 ) -> Iterable[Audio | GivenFrames]:
-    """Do the same for many utterances."""
+    """Return those of many utterances; ConfigError for both or none."""
     if frames is None and audios is not None:
         return audios
     if audios is None and frames is not None:

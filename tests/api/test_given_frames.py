@@ -61,9 +61,11 @@ def test_frames_of_other_shape_or_values_are_refused(toy_model: Path, frames: np
 
 def test_audio_and_frames_together_are_refused(toy_model: Path, toy_frames: dict[str, np.ndarray]) -> None:
     recognizer = asr.Recognizer.load(toy_model)
-    for given in ({}, {"audio": "a.wav", "frames": next(iter(toy_frames.values()))}):
-        with pytest.raises(asr.AsrError, match="frames="):
-            recognizer.recognize(**given)
+    given = next(iter(toy_frames.values()))
+    with pytest.raises(asr.AsrError, match="frames="):
+        recognizer.recognize("a.wav", frames=given)
+    with pytest.raises(asr.AsrError, match="frames="):
+        recognizer.recognize_all(["a.wav"], frames=[given])
 
 
 def test_frames_of_no_utterance_are_refused(tiny_corpus: Path, tmp_path: Path) -> None:
