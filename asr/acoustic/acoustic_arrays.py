@@ -89,7 +89,7 @@ def acoustic_from_arrays(
     metadata: ModelMetadata,
     n_states: int,
     front_end: FrontEnd,
-    trusted: tuple[str, ...],
+    trusted: tuple[str | type, ...],
 ) -> AcousticModel:
     """Rebuild the acoustic model of a file; inconsistent parts raise errors such as ValueError."""
     n_features, n_behind = front_end.n_features_, front_end.n_unspliced_
@@ -120,7 +120,11 @@ def topology_from(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> 
 
 
 def _stream_from(
-    arrays: Mapping[str, np.ndarray], parts: StreamParts, n_states: int, n_features: int, trusted: tuple[str, ...]
+    arrays: Mapping[str, np.ndarray],
+    parts: StreamParts,
+    n_states: int,
+    n_features: int,
+    trusted: tuple[str | type, ...],
 ) -> Stream:
     if not parts.start < parts.end <= n_features:
         raise ValueError(f"a stream has the columns {parts.start} to {parts.end}, but frames have {n_features} values")
@@ -134,7 +138,7 @@ def _stream_from(
 
 
 def _hybrid_from(
-    arrays: Mapping[str, np.ndarray], parts: HybridParts, n_states: int, n_own: int, trusted: tuple[str, ...]
+    arrays: Mapping[str, np.ndarray], parts: HybridParts, n_states: int, n_own: int, trusted: tuple[str | type, ...]
 ) -> HybridAcousticModel:
     if parts.classifier is None or parts.hybrid is None:
         raise ValueError("the hybrid has no classifier or no settings of its posteriors")

@@ -1,23 +1,39 @@
-"""Classifiers by name: the built-in ones, those of scikit-learn, and those that other packages register.
+"""Classifiers by name or as objects: built-in, of scikit-learn, registered by other packages, or the user's own.
 
 A package registers a classifier through the entry-point group `asr.classifiers`. The entry point names a class or
 function that takes keyword parameters and returns a scikit-learn classifier of the same package. Classifiers of
 scikit-learn are named by their import path, such as `sklearn.naive_bayes.GaussianNB`;
-`discriminants.serialization.scikit_learn` lists those that a model file can hold.
+`discriminants.serialization.scikit_learn` lists those that a model file can hold. Users name their own class or
+function as `package.module:Class`, or give an object in Python. A model file can hold these classes too, but it can
+only be read after the user has given the class in the same process.
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from asr.util.errors import ConfigError
+from asr.util.named_objects import imported, is_import_path
 from discriminants.util.errors import DiscriminantError
 
 GROUP = "asr.classifiers"
 PERCEPTRON_NAME = "sklearn.neural_network.MLPClassifier"  # same class and defaults as `mlp`
+SCORES = ("predict_log_likelihood", "predict_log_proba", "predict_proba", "decision_function")
+"""Methods that score states; the first one that a classifier has is used."""
+_CHECKED = ("sklearn", "discriminants")  # model files list the classes of these packages
+
+_given: dict[str, type] = {}  # the user's own classes in this process, by name
+
+
+class Classifier(Protocol):
+    """Required method of the user's own classifier; one of `SCORES` is required too."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit to frames, float32 (n_frames, n_features), and their states, int (n_frames,)."""
 
 
 # These learners do not select models by cross-validation or leave-one-out over frames, because neighboring frames are
@@ -155,13 +171,98 @@ def registered_packages() -> tuple[str, ...]:
     return tuple(sorted(packages - {"sklearn", "discriminants"}))
 
 
-def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
-    """Make an unfitted classifier that a model file can hold after fitting.
+def trusted_classes() -> tuple[str | type, ...]:
+    """Return the packages and classes that a model file may use: registered ones, and those given in this process."""
+    return (*registered_packages(), *_given.values())
 
-    Only the listed classifiers of scikit-learn are imported (`discriminants.serialization.scikit_learn`). Raises
-    ConfigError if the name is unknown, its package cannot be imported, a parameter is invalid, or the result is not a
-    scikit-learn classifier that a model file can hold.
+
+def give_classifier(given: str | Classifier) -> None:
+    """Let model files use the class of a classifier that the user names as `package.module:Class` or gives.
+
+    Raises ConfigError as `make_classifier` does; names without a colon have no effect.
     """
+    if isinstance(given, type):
+        _trust(given)
+    elif not isinstance(given, str):
+        _trust(type(given))
+    elif is_import_path(given):
+        found = imported(given, "classifier")
+        _trust(found if isinstance(found, type) else type(found()))
+
+
+def _trust(kind: type) -> None:
+    if kind.__module__.partition(".")[0] not in _CHECKED:
+        _given[f"{kind.__module__}:{kind.__qualname__}"] = kind
+
+
+def name_of_classifier(given: str | Classifier) -> str:
+    """Return the name of a classifier, or the class of an object as `module:Class`."""
+    if isinstance(given, str):
+        return given
+    kind = given if isinstance(given, type) else type(given)
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def described_classifier(given: str | Classifier) -> str:
+    """Return the name of a classifier, or the class and parameters of an object."""
+    values = {} if isinstance(given, str | type) else parameters_of(given, deep=True)
+    shown = f"({', '.join(f'{name}={value!r}' for name, value in values.items())})" if values else ""
+    return name_of_classifier(given) + shown
+
+
+def parameters_of(classifier: Any, *, deep: bool = False) -> dict[str, Any]:
+    """Return the parameters of a classifier; none for a class without `get_params`."""
+    parameters: dict[str, Any] = classifier.get_params(deep=deep) if hasattr(classifier, "get_params") else {}
+    return parameters
+
+
+def make_classifier(given: str | Classifier, parameters: Mapping[str, Any]) -> Any:
+    """Make an unfitted classifier, from a name or as a copy of an object.
+
+    From a name, a model file can hold it after fitting. Only the listed classifiers of scikit-learn are imported
+    (`discriminants.serialization.scikit_learn`). Raises ConfigError if the name is unknown, its package cannot be
+    imported, a parameter is invalid, or the result is not a scikit-learn classifier that a model file can hold. An
+    object must have `fit` and one of `SCORES`; a model file may be unable to hold it.
+    """
+    return _named(given, parameters) if isinstance(given, str) else _copied(given, parameters)
+
+
+def _without_tree(classifier: Any) -> Any:
+    """Set the search of nearest neighbors to "brute": "auto" may select a tree, which model files do not support."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    if isinstance(classifier, KNeighborsClassifier) and classifier.algorithm == "auto":
+        classifier.set_params(algorithm="brute")
+    return classifier
+
+
+def _copied(given: Classifier, parameters: Mapping[str, Any]) -> Any:
+    """Copy an object without its fit."""
+    from sklearn.base import clone
+
+    name = name_of_classifier(given)
+    if parameters:
+        raise ConfigError(f"hybrid.parameters are for a named classifier. Set those of the object {name}")
+    try:
+        if isinstance(given, type):
+            classifier = given()
+        else:
+            classifier = clone(given) if hasattr(given, "get_params") else deepcopy(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ConfigError(f"classifier {name} cannot be copied without its fit: {error}") from error
+    if not _is_classifier(classifier):
+        raise ConfigError(f"{name} is not a classifier. Expected the methods fit and one of {', '.join(SCORES)}")
+    for part in (classifier, *parameters_of(classifier, deep=True).values()):
+        if hasattr(part, "get_params") and not isinstance(part, type):
+            _trust(type(part))
+    return _without_tree(classifier)
+
+
+def _is_classifier(made: Any) -> bool:
+    return hasattr(made, "fit") and any(hasattr(made, name) for name in SCORES)
+
+
+def _named(name: str, parameters: Mapping[str, Any]) -> Any:
     factory = _factory(name)
     try:
         classifier = factory(**parameters)
@@ -170,27 +271,26 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     except (TypeError, ValueError) as error:
         why = _unknown_parameter(factory, parameters) if isinstance(error, TypeError) else None
         raise ConfigError(f"parameters of the classifier {name!r} are not valid: {why or error}") from error
-    from sklearn.base import BaseEstimator, is_classifier
-    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.base import BaseEstimator
 
     from discriminants.serialization.persistence import require_storable
 
-    if not (isinstance(classifier, BaseEstimator) and is_classifier(classifier)):
+    if not (isinstance(classifier, BaseEstimator) and _is_classifier(classifier)):
         raise ConfigError(
-            f"classifier {name!r} creates a {type(classifier).__name__}. Expected a scikit-learn classifier"
+            f"classifier {name!r} creates a {type(classifier).__name__}. Expected a scikit-learn classifier: a "
+            f"BaseEstimator with fit and one of {', '.join(SCORES)}"
         )
+    if is_import_path(name):
+        _trust(type(classifier))
     package = type(classifier).__module__.partition(".")[0]
     known = ("discriminants", "sklearn", *registered_packages())
-    if package not in known:
+    if not is_import_path(name) and package not in known:
         raise ConfigError(
             f"classifier {name!r} creates a {type(classifier).__name__} of the package {package!r}, which model "
             f"files do not support. Expected a class of one of {', '.join(known)}"
         )
-    if isinstance(classifier, KNeighborsClassifier) and classifier.algorithm == "auto":
-        # "auto" may select a tree, which model files do not support; the neighbors are the same.
-        classifier.set_params(algorithm="brute")
     try:
-        require_storable(classifier, trusted=registered_packages())
+        require_storable(_without_tree(classifier), trusted=trusted_classes())
     except DiscriminantError as error:
         raise ConfigError(f"classifier {name!r} cannot be saved in a model file: {error}") from error
     return classifier
@@ -206,10 +306,13 @@ def _factory(name: str) -> Callable[..., Any]:
             except (ImportError, AttributeError) as error:
                 raise ConfigError(f"classifier {name!r} cannot be imported from {entry.value}: {error}") from error
             return registered
+    if is_import_path(name):
+        found: Callable[..., Any] = imported(name, "classifier")
+        return found
     if name.partition(".")[0] != "sklearn":
         raise ConfigError(
-            f"classifier {name!r} is unknown. Expected one of {', '.join(available_classifiers())}, or the import "
-            "path of a scikit-learn classifier, such as sklearn.naive_bayes.GaussianNB"
+            f"classifier {name!r} is unknown. Expected one of {', '.join(available_classifiers())}, the import path "
+            "of a scikit-learn classifier, such as sklearn.naive_bayes.GaussianNB, or package.module:Class"
         )
     from discriminants.serialization.classes import scikit_learn_classifiers
 
@@ -231,7 +334,7 @@ def _unknown_parameter(factory: Callable[..., Any], parameters: Mapping[str, Any
     """Describe a parameter that the classifier does not have; None if all are known."""
     try:
         known = sorted(factory().get_params(deep=False))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, AttributeError):
         return None
     strange = [each for each in parameters if each not in known]
     if not strange:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from asr.acoustic.classifiers import parameters_of
 from asr.util.counted_text import duration
 from asr.util.errors import ConfigError
 
@@ -76,7 +77,7 @@ def log_fit_progress(
 
 def max_frames_for(classifier: Any) -> int:
     """Return the maximum number of frames for a classifier and its parts; 0 for any."""
-    parts = [classifier, *classifier.get_params(deep=True).values()]
+    parts = [classifier, *parameters_of(classifier, deep=True).values()]
     limits = [
         MAX_FRAMES[type(part).__name__]
         for part in parts

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 
+from asr.acoustic.classifiers import SCORES
 from asr.util.errors import ConfigError, DecodeError
 from asr.util.files import write_array
 from discriminants.parallel.threads import in_threads
@@ -17,18 +19,21 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.posteriors.output_models import LogisticOutputModel
 
 LOWEST_LOG_POSTERIOR = -30.0
+LOWEST_LOG_LIKELIHOOD = -1000.0  # relative to the best state of the frame
 
 
 class HybridAcousticModel:
     """Scaled likelihoods from a scikit-learn classifier.
 
-    Raises ConfigError if the floor is not above 0, or the classifier has none of the three methods.
+    Raises ConfigError if the floor is not above 0, or the classifier has none of the four methods.
 
     Parameters
     ----------
     classifier : scikit-learn classifier
-        With `predict_log_proba`, `predict_proba` or `decision_function`; its classes are state numbers. A classifier
-        that has only the last is calibrated by logistic regression on its outputs (Platt 1999).
+        Its classes are state numbers. `predict_log_likelihood` returns log p(x|s), float (n_frames, n_classes), up to a
+        term common to all states of a frame; it is used without the priors. `predict_log_proba` or `predict_proba`
+        return posteriors. A classifier that has only `decision_function` is calibrated by logistic regression on its
+        outputs (Platt 1999).
     n_states : int
     prior_exponent : float
         log p(x|s) = log P(s|x) - prior_exponent * log P(s). 1 is Bayes' rule; a smaller value keeps part of the prior.
@@ -54,11 +59,10 @@ class HybridAcousticModel:
     ) -> None:
         if not prior_floor > 0:
             raise ConfigError(f"prior_floor is {prior_floor}. Expected a number above 0")
-        methods = ("predict_log_proba", "predict_proba", "decision_function")
-        if not any(hasattr(classifier, method) for method in methods):
+        if not any(hasattr(classifier, method) for method in SCORES):
             raise ConfigError(
                 f"{type(classifier).__name__} cannot score states. Expected a classifier with one "
-                f"of {', '.join(methods)}"
+                f"of {', '.join(SCORES)}"
             )
         self.classifier = classifier
         self.n_states = n_states
@@ -130,32 +134,50 @@ class HybridAcousticModel:
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
         """Return log P(s|x), float32 (n_frames, n_states), floored for states without training frames."""
+        if self._has_likelihoods:
+            joint = self._likelihoods(frames) + self.log_priors
+            return np.maximum(log_softmax(joint, axis=1), np.float32(LOWEST_LOG_POSTERIOR))
         return self._classified(frames)
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Return scaled log-likelihoods, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
+        if self._has_likelihoods:
+            return self._likelihoods(frames)
         scores = self._classified(frames)
         scores -= np.float32(self.prior_exponent) * self.log_priors
         return scores
 
+    @property
+    def _has_likelihoods(self) -> bool:
+        return hasattr(self.classifier, SCORES[0])
+
+    def _likelihoods(self, frames: np.ndarray) -> np.ndarray:
+        scores = self._by_state(frames, self.classifier.predict_log_likelihood, -np.inf)
+        lowest = scores.max(axis=1, keepdims=True, initial=-1e30) + np.float32(LOWEST_LOG_LIKELIHOOD)
+        return np.maximum(scores, lowest, out=scores)
+
     def _classified(self, frames: np.ndarray) -> np.ndarray:
-        posteriors = np.full((len(frames), self.n_states), LOWEST_LOG_POSTERIOR, np.float32)
+        posteriors = self._by_state(frames, self._log_proba(), LOWEST_LOG_POSTERIOR)
+        return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
+
+    def _by_state(self, frames: np.ndarray, score: Callable[[np.ndarray], np.ndarray], missing: float) -> np.ndarray:
+        """Return the scores of all states, block by block; `missing` for states without training frames."""
+        scores = np.full((len(frames), self.n_states), missing, np.float32)
         columns = np.asarray(self.classifier.classes_, np.int64)
-        log_proba = self._log_proba()
         for start in range(0, len(frames), self.block):
             part = slice(start, start + self.block)
             try:
-                values = log_proba(frames[part])
+                values = score(frames[part])
             except ValueError as error:  # such as kernel values that are too large for the float type
                 name = type(self.classifier).__name__
                 raise DecodeError(f"the classifier {name} cannot score these frames: {error}") from error
             if values.shape != (len(frames[part]), len(columns)):
                 raise DecodeError(f"the classifier returns scores of shape {values.shape} for {len(columns)} classes")
-            posteriors[part, columns] = values
-        return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
+            scores[part, columns] = values
+        return scores
 
     def _needs_calibration(self) -> bool:
-        return not (hasattr(self.classifier, "predict_log_proba") or hasattr(self.classifier, "predict_proba"))
+        return not any(hasattr(self.classifier, name) for name in SCORES[:-1])
 
     def _log_proba(self) -> Callable[[np.ndarray], np.ndarray]:
         if self.calibration is not None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, PlainSerializer, WrapValidator, field_validator
 
-from asr.acoustic.classifiers import BUILT_IN, make_classifier
+from asr.acoustic.classifiers import BUILT_IN, described_classifier, make_classifier, name_of_classifier, parameters_of
 from asr.acoustic.composite import two_stream_model
 from asr.acoustic.fit_progress import draw_frames, log_fit_progress, max_frames_for
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -53,18 +53,24 @@ class NoiseSettings(Settings):
         return directory
 
 
+def _name_or_object(value: Any, text: Callable[[Any], str]) -> Any:
+    return value if hasattr(value, "fit") else printable_name(text(value))
+
+
 class HybridSettings(Settings):
     """Settings of the classifier and of its scores."""
 
-    classifier: Annotated[str, AfterValidator(printable_name)] = "kernel-logistic"
-    """Classifier of frames: a name that `asr train --classifier` takes."""
+    classifier: Annotated[
+        str, WrapValidator(_name_or_object), PlainSerializer(described_classifier, return_type=str)
+    ] = "kernel-logistic"
+    """Classifier of frames: a name that `asr train --classifier` takes, or in Python an object."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Keyword parameters of the classifier."""
     realignments: int = Field(0, ge=0, le=100)
     """Number of times that the training set is realigned with the hybrid and the classifier trained again."""
     vtlp_warps: Factors | Literal["auto"] = "auto"
-    """Vocal-tract length warps; each adds a warped copy of the training set. "auto" means 0.92 and 1.08 for features
-    from audio, and none for features from an archive."""
+    """Vocal-tract length warps; each adds a warped copy of the training set. "auto" means 0.92 and 1.08 for cepstra
+    from audio, and none for other features or an archive."""
     speed_perturb: Factors = ()
     """Speed factors, such as 0.9 and 1.1; each adds a copy of the training set. Needs audio."""
     noise: NoiseSettings | None = None
@@ -141,7 +147,12 @@ class HybridSettings(Settings):
     @property
     def can_train_sequences(self) -> bool:
         """Whether the classifier supports sequence training."""
-        return self.classifier == "kernel-logistic"
+        return self.classifier_name == "kernel-logistic"
+
+    @property
+    def classifier_name(self) -> str:
+        """Name of the classifier, or the class of an object as `module:Class`."""
+        return name_of_classifier(self.classifier)
 
 
 @dataclass(frozen=True)
@@ -159,11 +170,11 @@ def classifier_of(settings: HybridSettings) -> Any:
     Raises ConfigError if the name or a parameter is unknown, or the classifier does not support the sequence training
     asked for.
     """
-    classifier = make_classifier(settings.classifier, dict(settings.parameters))
+    classifier = make_classifier(settings.classifier, settings.parameters)
     if settings.smbr_epochs not in (0, "auto") and not settings.can_train_sequences:
         raise ConfigError(
             f"smbr_epochs = {settings.smbr_epochs} needs the classifier 'kernel-logistic', not "
-            f"{settings.classifier!r}. Set it to 0 or remove it."
+            f"{settings.classifier_name!r}. Set it to 0 or remove it."
         )
     return classifier
 
@@ -210,14 +221,15 @@ def train_hybrid(
             "neither for a second stream"
         )
     classifier = classifier_of(settings)
-    known = classifier.get_params()
-    if "random_state" in known and "random_state" not in settings.parameters:
+    known = parameters_of(classifier)
+    own = settings.parameters if settings.classifier == settings.classifier_name else known
+    if "random_state" in known and own.get("random_state") is None:
         classifier.set_params(random_state=seed)
     curves = []
     if checkpoint is not None:
         checkpoint.mkdir(parents=True, exist_ok=True)
     for round_number in range(settings.realignments + 1):
-        if "warm_start" in known and settings.classifier in BUILT_IN:
+        if "warm_start" in known and settings.classifier_name in BUILT_IN:
             # Built-in classifiers then continue from their weights; for others it may mean keeping the fit unchanged.
             same = round_number > 0 and np.array_equal(classifier.classes_, np.unique(states[states >= 0]))
             classifier.set_params(warm_start=bool(same or known["warm_start"]))
@@ -243,13 +255,13 @@ def train_hybrid(
             model.set_priors(states)
         except ValueError as error:
             raise ConfigError(
-                f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
+                f"classifier {settings.classifier_name!r} cannot be trained on {int((states >= 0).sum())} frames of "
                 f"{len(np.unique(states[states >= 0]))} states: {error}"
             ) from error
         acoustic = _with_mixtures(model, table.frames, states, settings, topology, n_unspliced, workers)
         hmm = PhoneHmm(topology, acoustic, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
-        log.debug("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
+        log.debug("trained %s on %d frames, round %d", settings.classifier_name, (states >= 0).sum(), round_number)
         if round_number < settings.realignments:
             aligned = align_table(hmm.log_likelihood, table, graphs, topology, self_loops, workers=workers)
             moved = float((aligned.states != states).mean())

@@ -17,7 +17,7 @@ from asr.acoustic.acoustic_arrays import (
     topology_from,
     without_prefix,
 )
-from asr.acoustic.classifiers import registered_packages
+from asr.acoustic.classifiers import trusted_classes
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_description import describe
@@ -34,7 +34,7 @@ from asr.lexicon import Lexicon
 from asr.util.config_base import faults
 from asr.util.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from discriminants.serialization.model_file import load_arrays, save_arrays
-from discriminants.util.errors import DiscriminantError
+from discriminants.util.errors import DiscriminantError, UntrustedClassError
 
 FORMAT = "hybrid-asr model 3"
 WIDEST_FRAME = 1 << 20
@@ -132,13 +132,14 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
 def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
     """Read a model written by `save_model`.
 
-    `trusted`: packages whose classifiers may be created, in addition to scikit-learn, this project and those that
-    register classifiers. Raises ModelFormatError if the file is truncated, has another format, or its parts are
-    inconsistent, and MissingModelError if the file does not exist. It is also a FileNotFoundError.
+    `trusted`: packages whose classifiers may be created, in addition to scikit-learn, this project, packages that
+    register classifiers, and classes that the user gave in this process (`give_classifier`). Raises ModelFormatError if
+    the file is truncated, has another format, or its parts are inconsistent, and MissingModelError if the file does not
+    exist. It is also a FileNotFoundError.
     """
     arrays, metadata = _read(path)
     try:
-        return _rebuild(arrays, metadata, (*registered_packages(), *trusted))
+        return _rebuild(arrays, metadata, (*trusted_classes(), *trusted))
     except _MALFORMED as error:
         raise _misfit(path, error) from error
 
@@ -177,6 +178,11 @@ def _not_a_beginning(path: Path) -> str:
 def _misfit(path: Path, error: Exception) -> ModelFormatError:
     if isinstance(error, KeyError):
         reason = f"{error} is missing"
+    elif isinstance(error, UntrustedClassError):
+        return ModelFormatError(
+            f"{path}: {error}. A model file never decides which code is imported. If you trust this class, give it: "
+            "--classifier MODULE:CLASS (classifier=)"
+        )
     elif isinstance(error, ValidationError):
         reason = faults(error)[0].message
     else:
@@ -184,7 +190,7 @@ def _misfit(path: Path, error: Exception) -> ModelFormatError:
     return ModelFormatError(f"{path}: the parts of the model are inconsistent: {reason}")
 
 
-def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted: tuple[str, ...]) -> SpeechModel:
+def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted: tuple[str | type, ...]) -> SpeechModel:
     for phone in metadata.phones:
         if phone.split() != [phone] or not phone.isprintable():
             raise ValueError(f"phones: {phone!r} is not a name without white space")

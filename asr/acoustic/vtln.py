@@ -26,6 +26,8 @@ LONGER_AND_SHORTER = (0.92, 1.08)
 
 def why_no_warps(config: FeatureConfig) -> str | None:
     """Explain why frames of these settings cannot be warped by one matrix; None if they can."""
+    if not config.has_cepstra:
+        return "other features than cepstra have no warps"
     if config.lda_dimension is not None:
         return "frames after LDA are not cepstra and their deltas"
     if config.normalize == "utterance" or (config.normalize == "speaker" and config.speaker_prior == 0):

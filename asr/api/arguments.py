@@ -20,7 +20,7 @@ Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 Class = TypeVar("Class", bound=type)
 
-_OWN_CHECKS = (Audio, GrammarChoice)
+_OWN_CHECKS = (Audio, Audio | None, GrammarChoice)
 """Types with their own checks, because annotations cannot express all valid forms."""
 _MAX_SHOWN_LENGTH = 80
 

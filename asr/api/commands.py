@@ -7,17 +7,17 @@ address of a dask scheduler whose workers are used instead. Results do not depen
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias
 
+from asr.acoustic.classifiers import Classifier
 from asr.acoustic.model_file import describe_model, load_model
 from asr.alignment.boundary_comparison import read_hand_labels
 from asr.alignment.label_files import label_formats
 from asr.alignment.score_files import SCORES, SUSPECTS
 from asr.api.arguments import checked, optional_path
-from asr.api.described_model import RecognizerOptions
 from asr.api.recognizer import Recognizer
+from asr.api.trained_model import TrainedModel as TrainedModel
 from asr.api.transcripts import Transcripts, given_transcripts
 from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
@@ -25,6 +25,7 @@ from asr.commands.combine import combine as combine_results
 from asr.commands.features import extract_features as write_features
 from asr.commands.segment import segment as segment_data
 from asr.commands.tune import TunedModel, tune_model
+from asr.corpus.given_frames import directory_with_frames
 from asr.recognition.grammars import GrammarChoice
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
@@ -43,38 +44,15 @@ Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
 """Training settings: an object, the path of a TOML file, tables as in such a file, or None for the defaults."""
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """Result of a training.
-
-    Attributes
-    ----------
-    model, baseline, grammar, work_dir : Path
-        Files of the hybrid, of the Gaussian mixtures and of the n-gram of the transcripts, and their directory. With
-        `until="gmm"`, `model` is the file of the mixtures.
-    outcome : Outcome
-        Number of training utterances (`n_done`), and unusable utterances with reasons (`failures`).
-    """
-
-    model: Path
-    baseline: Path
-    grammar: Path
-    work_dir: Path
-    outcome: Outcome
-
-    def load(self, **options: Unpack[RecognizerOptions]) -> Recognizer:
-        """Return a recognizer of the hybrid; keywords as in `Recognizer.load`."""
-        return Recognizer.load(self.model, **options)
-
-
 @checked
 def train(
     data: StrPath,
     lexicon: StrPath,
     output: StrPath,
     *,
+    frames: Mapping[str, Any] | None = None,
     config: Settings = None,
-    classifier: str | None = None,
+    classifier: str | Classifier | None = None,
     strip_stress: bool | None = None,
     seed: int | None = None,
     root: StrPath | None = None,
@@ -98,6 +76,9 @@ def train(
         a table of letters and their phones, as of `asr lexicon --multigraphs`.
     output : path
         Work directory for stages and models.
+    frames : mapping of utterance id to array (n_frames, n_features), optional
+        Features that replace the audio of `data`, which needs only `utt2spk` and `text`. `features.shift_ms` is the
+        time between frames. The models recognize frames only.
     seed : int, optional
         Seed of all random choices, from 0 to 2**32 - 1; default: the one in the settings.
     rebuild_changed : bool
@@ -121,9 +102,9 @@ def train(
     ('NO', 'ONE', 'SEVEN', 'TWO', 'WISE')
     """
     work_dir = Path(output)
-    with open_workers(jobs, cluster) as workers:
-        outcome = train_models(
-            Path(data),
+    with directory_with_frames(Path(data), frames) as folder, open_workers(jobs, cluster) as workers:
+        outcome, in_memory = train_models(
+            folder,
             Path(lexicon),
             work_dir,
             root=optional_path(root),
@@ -142,6 +123,7 @@ def train(
         work_dir / "grammar.arpa",
         work_dir,
         outcome,
+        in_memory,
     )
 
 

@@ -78,7 +78,7 @@ class DescribedModel(Locked):
     def _of_audio(self) -> SpeechModel:
         if self._model.source == "archive":
             raise ConfigError(
-                "The model was trained on feature archives (feats.scp) and cannot recognize audio. Use asr "
-                "decode with a data directory with feats.scp, or a model trained on audio"
+                "The model was trained on feature archives (feats.scp) or frames= and cannot recognize audio. Use "
+                "frames=, asr decode with a data directory with feats.scp, or a model trained on audio"
             )
         return self._model

@@ -7,16 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self, Unpack
 
+import numpy as np
+
+from asr.acoustic.classifiers import Classifier, give_classifier
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.search_settings import SearchOptions
+from asr.api.aligner import Aligner
 from asr.api.arguments import checked_methods, optional_path
-from asr.api.described_model import DescribedModel, RecognizerOptions
-from asr.api.results import Alignment, Result
-from asr.api.sound import Audio
+from asr.api.described_model import RecognizerOptions
+from asr.api.results import Result
+from asr.api.sound import Audio, audio_or_frames, audios_or_frames
 from asr.api.summary import summary
 from asr.api.utterances import (
     SpeakerOptions,
-    align_audio,
     audio_lattice,
     emit_warnings,
     recognize_audio,
@@ -25,24 +28,23 @@ from asr.api.utterances import (
     recognize_speakers_audio,
     threads,
 )
-from asr.commands.align import align as align_data
 from asr.commands.decode import decode as decode_files
 from asr.decode.graph_compiler import compile_graph
+from asr.features.extractor import give_extractor
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
-from asr.lexicon.graphemes import with_spelled_words
 from asr.recognition.confidence import log_calibration
 from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.lattice_outputs import OutputOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
 from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
-from asr.recognition.spelled_words import spelled, spelled_lexicon, trained_phones
+from asr.recognition.spelled_words import spelled, spelled_lexicon
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
-from asr.util.errors import AlignmentError, ConfigError
+from asr.util.errors import ConfigError
 from asr.util.unicode_text import nfc
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -50,7 +52,7 @@ _SERIAL = SerialWorkers()
 
 
 @checked_methods
-class Recognizer(DescribedModel):
+class Recognizer(Aligner):
     """A model with a grammar and search settings.
 
     Create one with `Recognizer.load`. Several threads may use it at the same time. `add_word` affects later calls. The
@@ -124,7 +126,14 @@ class Recognizer(DescribedModel):
             self._grammar = grammar_for(self._model, self._vocabulary(), self._choice)  # raises errors now
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        classifier: str | Classifier | None = None,
+        extractor: str | None = None,
+        **options: Unpack[RecognizerOptions],
+    ) -> Self:
         """Load a model file.
 
         Raises ModelFormatError for a damaged file, MissingModelError (a FileNotFoundError) for a missing one.
@@ -133,9 +142,18 @@ class Recognizer(DescribedModel):
         ----------
         path : path
             Model file made by `train` or `tune`.
+        classifier : str, class or object, optional
+            Class of the model's own classifier, such as "package.module:Class", as in training. A model file never
+            decides which code is imported.
+        extractor : str, optional
+            Class of the model's own features, as in training.
         **options
             Keywords as in the class, such as `grammar` and `beam`.
         """
+        if classifier is not None:
+            give_classifier(classifier)
+        if extractor is not None:
+            give_extractor(extractor)
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
         return recognizer
@@ -155,9 +173,10 @@ class Recognizer(DescribedModel):
 
     def recognize(
         self,
-        audio: Audio,
+        audio: Audio | None = None,
         rate: int | None = None,
         *,
+        frames: np.ndarray | None = None,
         speaker: str | None = None,
         adapt: bool | AdaptationMethod = False,
         speaker_transforms: str | os.PathLike[str] | None = None,
@@ -175,6 +194,8 @@ class Recognizer(DescribedModel):
             model's.
         rate : int, optional
             Sampling rate of an array in Hz.
+        frames : array (n_frames, n_features), optional
+            Static features instead of audio, as the features of training.
         adapt : bool, "input-network", "fmllr" or "vtln"
             As in `recognize_all`. One second of speech is too short for adaptation; one minute improves the results.
         speaker, speaker_transforms : str and path, optional
@@ -184,7 +205,8 @@ class Recognizer(DescribedModel):
         Raises
         ------
         CorpusError, FeatureError
-            If the audio cannot be read, has an unknown type or rate (arrays), or is too short.
+            If the audio cannot be read, has an unknown type or rate (arrays), or is too short, or if the frames have
+            another number of columns than in training.
         DecodeError
             If no sentence of the grammar fits, for example because the audio is too short.
         ConfigError
@@ -194,16 +216,19 @@ class Recognizer(DescribedModel):
             raise ConfigError(
                 "speaker= and speaker_transforms= must be used together: the speaker, and the file of the transforms"
             )
+        given = audio_or_frames(audio, frames)
+        ready = self._ready(audio_only=frames is None)
         if not adapt and speaker_transforms is None:
-            return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._outputs))
+            return emit_warnings(recognize_audio(given, rate, *ready, self._outputs))
         options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._outputs)
-        return emit_warnings(recognize_speaker_audio(audio, rate, speaker or "speaker", *self._ready(), options))
+        return emit_warnings(recognize_speaker_audio(given, rate, speaker or "speaker", *ready, options))
 
     def recognize_all(
         self,
-        audios: Iterable[Audio],
+        audios: Iterable[Audio] | None = None,
         *,
         rate: int | None = None,
+        frames: Iterable[np.ndarray] | None = None,
         speakers: str | Sequence[str] | None = None,
         adapt: bool | AdaptationMethod = False,
         speaker_transforms: str | os.PathLike[str] | None = None,
@@ -225,6 +250,8 @@ class Recognizer(DescribedModel):
             Each as in `recognize`.
         rate : int, optional
             Sampling rate in Hz of arrays without one.
+        frames : iterable of arrays (n_frames, n_features), optional
+            Static features instead of `audios`.
         speakers : list of str, or str, optional
             Speaker of each utterance, or of all utterances.
         adapt : bool, "input-network", "fmllr" or "vtln"
@@ -236,14 +263,16 @@ class Recognizer(DescribedModel):
         jobs : int
             Number of threads; results do not depend on it.
         """
+        given = audios_or_frames(audios, frames)
+        ready = self._ready(audio_only=frames is None)
         if speakers is None:
             if adapt or speaker_transforms is not None:
                 adaptable_model(self.model, adapt, None)  # reports unknown methods first
                 raise ConfigError("adapt= and speaker_transforms= need speakers. Use speakers=")
-            found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._outputs)
+            found = threads(jobs).map(recognize_audio_or_fault, given, rate, *ready, self._outputs)
         else:
             options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._outputs)
-            known = list(audios), rate, speakers, *self._ready()
+            known = list(given), rate, speakers, *ready
             found = iter(recognize_speakers_audio(*known, options, workers=threads(jobs)))
         return (emit_warnings(result) for result in found)
 
@@ -347,61 +376,6 @@ class Recognizer(DescribedModel):
             speaker_transforms=optional_path(speaker_transforms),
             formats=formats,
             outputs=outputs,
-            workers=workers,
-        )
-
-    def align(self, audio: Audio, words: str | Sequence[str], *, rate: int | None = None) -> Alignment:
-        """Find the times of words and phones in audio with known words.
-
-        Parameters
-        ----------
-        words : str or sequence of str
-            What was said.
-
-        Raises
-        ------
-        LexiconError
-            If a word has no pronunciation; `add_word` adds one.
-        AlignmentError
-            If the words do not fit the audio.
-        CorpusError, FeatureError, ConfigError
-            As in `recognize`.
-        """
-        transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
-        if not transcript:
-            raise AlignmentError("words= is empty. Expected the words of the transcript")
-        model = self._of_audio()
-        model = replace(model, lexicon=with_spelled_words(model.lexicon, transcript, trained_phones(model)))
-        return emit_warnings(align_audio(audio, transcript, rate, model))
-
-    def align_directory(
-        self,
-        data: str | os.PathLike[str],
-        output: str | os.PathLike[str],
-        *,
-        root: str | os.PathLike[str] | None = None,
-        lexicon: str | os.PathLike[str] | None = None,
-        formats: str | Sequence[str] = (),
-        compare: str | os.PathLike[str] | None = None,
-        workers: Workers = _SERIAL,
-    ) -> Outcome:
-        """Align a Kaldi data directory like the command `asr align`, and write the same files.
-
-        Raises AlignmentError if no utterance could be aligned, and other subclasses of AsrError.
-
-        Parameters
-        ----------
-        lexicon : path, optional
-            Pronunciations to use instead of the model's.
-        """
-        return align_data(
-            self._model,
-            Path(data),
-            Path(output),
-            root=optional_path(root),
-            lexicon=optional_path(lexicon),
-            formats=formats,
-            compare=optional_path(compare),
             workers=workers,
         )
 

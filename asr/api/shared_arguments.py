@@ -19,8 +19,9 @@ output : path
     Directory for the results.
 config : TrainingConfig, path or mapping, optional
     Settings: an object, a TOML file, or tables as in such a file; None for the defaults.
-classifier : str, optional
-    Name of the frame classifier, such as "kernel-logistic"; None for the one in the settings.
+classifier : str or object, optional
+    Frame classifier: a name such as "kernel-logistic" or "package.module:Class", or an object like scikit-learn's. None
+    for the one in the settings.
 grammar : str, int, path, list of sentences, Grammar or None
     As in `Recognizer.with_grammar`.
 audio : path, binary file object, array, or (array, rate)

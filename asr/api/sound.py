@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -10,17 +10,47 @@ from typing import Any, BinaryIO, TypeAlias, TypeGuard
 
 import numpy as np
 
+from asr.alignment.frame_times import FrameTimes
 from asr.corpus.audio_stats import Channels, Measured
+from asr.corpus.given_frames import frame_matrix
 from asr.corpus.samples import samples_from_array
 from asr.features.config import FeatureConfig
 from asr.features.extraction import measured_features, measured_sample_features
 from asr.recognition.audio_checks import unusual
-from asr.util.errors import AsrError, CorpusError, Issue, MissingAudioError
+from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, MissingAudioError
 from discriminants.util.paths import exists, is_file
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
 Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
 """A path, a binary file object, samples, or samples and their rate in Hz."""
+
+
+@dataclass(frozen=True)
+class GivenFrames:
+    """Static features that a program gives instead of audio: an array (n_frames, n_features)."""
+
+    frames: Any
+
+
+def audio_or_frames(audio: Any, frames: np.ndarray | None) -> Any:
+    """Return the one that is given; ConfigError for both."""
+    if frames is None:
+        return audio  # `load_sound` refuses None
+    if audio is not None:
+        raise ConfigError("audio and frames= are given. Expected one of them")
+    return GivenFrames(frames)
+
+
+def audios_or_frames(
+    audios: Iterable[Audio] | None, frames: Iterable[np.ndarray] | None
+) -> Iterable[Audio | GivenFrames]:
+    """Return those of many utterances; ConfigError for both or none."""
+    if frames is None and audios is not None:
+        return audios
+    if audios is None and frames is not None:
+        return map(GivenFrames, frames)
+    raise ConfigError("Expected either audios or frames=")
+
 
 _PIECE = 1 << 20  # bytes per read
 
@@ -35,8 +65,10 @@ class Sound:
     unusual: tuple[Issue, ...] = ()
 
 
-def source_of(audio: Audio) -> str:
+def source_of(audio: Audio | GivenFrames) -> str:
     """Return the audio's name in messages and results."""
+    if isinstance(audio, GivenFrames):
+        return "frames"
     if isinstance(audio, str | os.PathLike):
         return os.fspath(audio)
     if _is_file(audio):
@@ -45,8 +77,8 @@ def source_of(audio: Audio) -> str:
     return "array" if _may_hold_samples(audio) else type(audio).__name__
 
 
-def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
-    """Return static features for a model with `config`, using the readers of `asr decode`.
+def load_sound(audio: Audio | GivenFrames, rate: int | None, config: FeatureConfig) -> Sound:
+    """Return static features for a model with `config`, using the readers of `asr decode`, or the given ones.
 
     Raises
     ------
@@ -54,9 +86,12 @@ def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
         If the audio cannot be read or has an unknown type, samples have no rate (code "no-rate"), or a rate is given
         for a file; MissingAudioError if the file is missing.
     FeatureError
-        If the audio is shorter than one window.
+        If the audio is shorter than one window, or given frames have another shape or are not finite.
     """
     source = source_of(audio)
+    if isinstance(audio, GivenFrames):
+        matrix = frame_matrix(audio.frames, source)
+        return Sound(matrix, FrameTimes.of(config, len(matrix)).duration, source)
     if _is_pair(audio):
         samples, own = audio
         if rate is not None:

@@ -17,7 +17,7 @@ from asr.alignment.interval_trust import interval_trust
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import free_path, phone_loop
 from asr.api.results import Alignment, Result, timed_phones, timed_words
-from asr.api.sound import Audio, Sound, load_sound, source_of
+from asr.api.sound import Audio, GivenFrames, Sound, load_sound, source_of
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.features.frame_table import FrameTable
 from asr.features.outliers import find_outlier_utterances
@@ -40,7 +40,7 @@ from discriminants.util.blas_threads import one_blas_thread
 
 
 def recognize_audio(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
+    audio: Audio | GivenFrames, rate: int | None, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
 ) -> Result:
     """Recognize one utterance, normalized by itself.
 
@@ -88,7 +88,7 @@ def emit_warnings(found: ResultType) -> ResultType:
 
 
 def recognize_audio_or_fault(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
+    audio: Audio | GivenFrames, rate: int | None, model: SpeechModel, graph: StateGraph, outputs: OutputOptions
 ) -> Result:
     """Recognize one utterance, or return a result with an `error`."""
     found = attempt(recognize_audio, audio, rate, model, graph, outputs)
@@ -105,7 +105,12 @@ class SpeakerOptions:
 
 
 def recognize_speaker_audio(
-    audio: Audio, rate: int | None, speaker: str, model: SpeechModel, graph: StateGraph, options: SpeakerOptions
+    audio: Audio | GivenFrames,
+    rate: int | None,
+    speaker: str,
+    model: SpeechModel,
+    graph: StateGraph,
+    options: SpeakerOptions,
 ) -> Result:
     """Recognize one utterance in one or several passes, as requested.
 
@@ -120,7 +125,7 @@ def recognize_speaker_audio(
 
 
 def recognize_speakers_audio(
-    audios: Sequence[Audio],
+    audios: Sequence[Audio | GivenFrames],
     rate: int | None,
     speakers: str | Sequence[str],
     model: SpeechModel,
@@ -216,7 +221,7 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
     )
 
 
-def _loaded(audio: Audio, rate: int | None, model: SpeechModel) -> Sound | Issue:
+def _loaded(audio: Audio | GivenFrames, rate: int | None, model: SpeechModel) -> Sound | Issue:
     return attempt(load_sound, audio, rate, model.front_end.config)
 
 

@@ -8,8 +8,10 @@ import typer
 
 from asr.cli.options import (
     ALL_CORES,
+    ClassifierOfModel,
     Cluster,
     Data,
+    ExtractorOfModel,
     Jobs,
     Root,
     Upsample,
@@ -63,6 +65,8 @@ def align(
             show_default=False,
         ),
     ] = None,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
+    extractor: ExtractorOfModel = None,  # the same
     root: Root = None,
     upsample: Upsample = False,
     jobs: Jobs = ALL_CORES,

@@ -9,7 +9,9 @@ import typer
 
 from asr.cli.options import (
     ALL_CORES,
+    ClassifierOfModel,
     Cluster,
+    ExtractorOfModel,
     Jobs,
     Model,
     OptionalData,
@@ -274,6 +276,8 @@ def decode(
     out: Out,
     audio: Audio = None,
     data: OptionalData = None,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
+    extractor: ExtractorOfModel = None,  # the same
     speakers: Speakers = None,
     grammar: Grammar = None,
     lm_scale: LmScale = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from asr.cli.options import require_model
+from asr.cli.options import ClassifierOfModel, require_model
 
 
 def info(
@@ -22,6 +22,7 @@ def info(
             "for models trained with context = 3."
         ),
     ] = None,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
 ) -> None:
     """Describe a model file: its kind, front end, phones, settings and training data.
 

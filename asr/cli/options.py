@@ -31,6 +31,46 @@ Model = Annotated[
     Path,
     typer.Option("--model", metavar="FILE", help="Model file written by asr train or asr tune.", show_default=False),
 ]
+
+
+def _give_classifier(name: str | None) -> str | None:
+    if name is not None:
+        from asr.acoustic.classifiers import give_classifier
+
+        give_classifier(name)
+    return name
+
+
+ClassifierOfModel = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier",
+        metavar="MODULE:CLASS",
+        callback=_give_classifier,
+        help="Class of the model's own classifier, as given to asr train. A model file alone imports no code.",
+        show_default=False,
+    ),
+]
+
+
+def _give_extractor(name: str | None) -> str | None:
+    if name is not None:
+        from asr.features.extractor import give_extractor
+
+        give_extractor(name)
+    return name
+
+
+ExtractorOfModel = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor",
+        metavar="MODULE:CLASS",
+        callback=_give_extractor,
+        help="Class of the model's own features, as in the settings of its training.",
+        show_default=False,
+    ),
+]
 Root = Annotated[
     Path | None,
     typer.Option(

@@ -32,8 +32,9 @@ Classifier = Annotated[
     typer.Option(
         "--classifier",
         metavar="NAME",
-        help="Frame classifier of the hybrid model, such as kernel-logistic, orols, npd-ovo-logistic or mlp, or a "
-        "name that another package registers under asr.classifiers.  [default: the one in the settings]",
+        help="Frame classifier of the hybrid model, such as kernel-logistic, orols, npd-ovo-logistic or mlp, a name "
+        "that another package registers under asr.classifiers, or the import path package.module:Class of your own.  "
+        "[default: the one in the settings]",
         show_default=False,
     ),
 ]

@@ -8,8 +8,10 @@ import typer
 
 from asr.cli.options import (
     ALL_CORES,
+    ClassifierOfModel,
     Cluster,
     Data,
+    ExtractorOfModel,
     Jobs,
     Model,
     Root,
@@ -71,6 +73,8 @@ def tune(
     others: Others = None,
     stream_weights: StreamWeights = False,
     overwrite: Overwrite = False,
+    classifier: ClassifierOfModel = None,  # given to model files by the option
+    extractor: ExtractorOfModel = None,  # the same
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,

@@ -1,12 +1,12 @@
 """The settings of the feature front end."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from asr.features.mel import filter_without_bin
-from asr.util.config_base import Settings
+from asr.util.config_base import Settings, printable_name
 
 MAX_WINDOW_LENGTH = 1 << 15  # samples
 MAX_COLUMNS = 10_000  # of a spliced frame; the scatter matrix of an LDA then takes 800 MB
@@ -20,6 +20,11 @@ class FeatureConfig(Settings):
     For features from an archive, the settings of cepstra and filters describe how they were computed.
     """
 
+    kind: Literal["mfcc", "fbank"] = "mfcc"
+    """Static features: cepstra and energy, or the logarithms of the `n_filters` mel filters and the energy."""
+    extractor: Annotated[str, AfterValidator(printable_name)] | None = None
+    """Own features instead of `kind`: the registered name or the import path package.module:Class of a class, see
+    `asr.features.extractor`. It also determines `sample_rate` and `shift_ms`."""
     sample_rate: int = Field(16000, ge=1000, le=384_000)
     """Sampling rate in Hz; audio of a higher rate is converted. `asr train` also takes "auto", that of the corpus."""
     upsample: bool = False
@@ -79,7 +84,13 @@ class FeatureConfig(Settings):
             yield "shift_ms", f"shift_ms {self.shift_ms:g} is too long for pitch. Expected at most {MAX_PITCH_SHIFT} ms"
         if self.lifter == 2 and self.n_cepstra > 2:
             yield "lifter", "lifter 2 makes the third cepstrum zero. Use 22, or 0 to disable liftering"
-        columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
+        if self.extractor is not None:
+            if self.pitch:
+                yield "pitch", "pitch: own features cannot be combined with pitch; remove pitch or extractor"
+            return
+        if self.kind == "fbank" and self.energy == "c0":
+            yield "energy", 'energy: "c0" needs cepstra; remove it, or use kind = "mfcc"'
+        columns = self.spliced_dimension
         if columns > MAX_COLUMNS:
             yield (
                 "context",
@@ -160,14 +171,32 @@ class FeatureConfig(Settings):
         return 1 << (self.window_samples - 1).bit_length()
 
     @property
+    def has_cepstra(self) -> bool:
+        """Whether the static features of audio are cepstra, which can be warped."""
+        return self.kind == "mfcc" and self.extractor is None
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of cepstra, or of filters for `kind = "fbank"`."""
+        return self.n_cepstra if self.kind == "mfcc" else self.n_filters
+
+    @property
     def static_dimension(self) -> int:
-        """Columns of the static features of audio: cepstra and energy, and with `pitch` log pitch and voicing."""
-        return self.n_cepstra + 1 + 2 * self.pitch
+        """Columns of the static features of audio: cepstra or filters, energy, and with `pitch` log pitch and voicing.
+
+        0 for own features, whose columns have no known meaning.
+        """
+        return 0 if self.extractor is not None else self.n_coefficients + 1 + 2 * self.pitch
+
+    @property
+    def spliced_dimension(self) -> int:
+        """Columns of the frames with differences, spliced, before LDA."""
+        return self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
 
     @property
     def energy_column(self) -> int:
         """Column of the energy in the static features of audio."""
-        return 0 if self.energy_first else self.n_cepstra
+        return 0 if self.energy_first else self.n_coefficients
 
 
 def _whole_samples(rate: int, milliseconds: float) -> int:

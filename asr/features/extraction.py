@@ -13,6 +13,7 @@ from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.feature_file import read_features
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
+from asr.features.extractor import Extractor, factory_of, own_features, use_factory
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 from asr.features.outliers import find_outlier_utterances
@@ -74,7 +75,8 @@ def _extract(
     if isinstance(workers, LocalWorkers) and len(batches) < 2:
         workers = SerialWorkers()  # not worth starting another process
     results: list[tuple[np.ndarray, Measured | None] | Issue] = []
-    for batch in workers.map(_batch_features, batches, workers.share((config, augmentation, measure))):
+    constants = workers.share((config, augmentation, measure, factory_of(config)))
+    for batch in workers.map(_batch_features, batches, constants):
         results += batch
         if progress is not None:
             progress(len(results))
@@ -164,7 +166,7 @@ def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path |
 
     Raises FeatureError, with `source`, if they are shorter than one window.
     """
-    features = mfcc(signal, config)
+    features = mfcc(signal, config) if config.extractor is None else own_features(signal, config, source=source)
     if config.pitch:
         features = np.hstack([features, pitch_features(signal, config)])
     if not len(features):
@@ -177,9 +179,12 @@ def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path |
 
 
 def _batch_features(
-    batch: Sequence[Utterance], constants: tuple[FeatureConfig, Augmentation | None, bool]
+    batch: Sequence[Utterance],
+    constants: tuple[FeatureConfig, Augmentation | None, bool, Callable[[], Extractor] | None],
 ) -> list[tuple[np.ndarray, Measured | None] | Issue]:
-    return [attempt(_features, utterance, *constants) for utterance in batch]
+    config, augmentation, measure, factory = constants
+    use_factory(config, factory)
+    return [attempt(_features, utterance, config, augmentation, measure) for utterance in batch]
 
 
 def _features(

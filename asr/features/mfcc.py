@@ -20,6 +20,7 @@ NATURAL = np.log(10.0) / 10.0  # natural logarithm of power, per dB
 def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     """Return cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
 
+    With `kind = "fbank"` the first columns are the logarithms of the mel filters, (n_frames, n_filters + 1).
     Columns are c1, ..., c12, then the log energy (before pre-emphasis and window) or c0; with `energy_first` the last
     column comes first. `dynamic_range_db` adds a floor to every mel band and the energy, relative to the louder frames.
     n_frames is 1 + (n - window) // shift, or 0 if the signal is shorter than a window. Raises FeatureError for a signal
@@ -31,10 +32,10 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     if len(signal) and not np.isfinite([signal.min(), signal.max()]).all():
         raise FeatureError("The signal has values that are not finite.")
     if len(signal) < config.window_samples:
-        return np.empty((0, config.n_cepstra + 1), np.float32)
+        return np.empty((0, config.n_coefficients + 1), np.float32)
     window, filters, transform = _constants(config)
     frames = np.lib.stride_tricks.sliding_window_view(signal, config.window_samples)[:: config.shift_samples]
-    features = np.empty((len(frames), config.n_cepstra + 1), np.float32)
+    features = np.empty((len(frames), config.n_coefficients + 1), np.float32)
     log_energy = np.empty(len(frames))
     # A range needs all frames; 69 MB in an hour of speech.
     log_mel = np.empty((len(frames) if config.dynamic_range_db else 0, filters.shape[1]))
@@ -81,6 +82,8 @@ def _constants(config: FeatureConfig) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """Return the Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns)."""
     window = np.hamming(config.window_samples)
     filters = mel_filters(config.sample_rate, config.fft_size, config.n_filters, config.low_hz, config.high_hz)
+    if config.kind == "fbank":
+        return window, np.ascontiguousarray(filters.T), np.eye(config.n_filters)
     dct = scipy.fft.dct(np.eye(config.n_filters), type=2, norm="ortho", axis=1)[:, : config.n_cepstra + 1]
     orders = np.arange(config.n_cepstra + 1)
     if config.lifter:

@@ -62,7 +62,7 @@ class StreamingFrontEnd:
         self._normalize, self._project = normalize, project
         self._samples = np.empty(0, np.float32)
         self._pitch = PitchTracker(config) if config.pitch else None
-        self._cepstra = np.empty((0, config.n_cepstra + 1), np.float32)  # frames without pitch so far
+        self._cepstra = np.empty((0, config.n_coefficients + 1), np.float32)  # frames without pitch so far
         slope = partial(append_slope, window=config.delta_window, dimension=config.static_dimension)
         self._deltas = [Lookahead(slope, config.delta_window) for _ in range(config.delta_order)]
         self._splice = Lookahead(partial(splice_padded, context=config.context), config.context)

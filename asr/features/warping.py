@@ -51,6 +51,8 @@ def warped_copies(static: FrameTable, vtlp_warps: Sequence[float], config: Featu
     Each warped speaker counts as another speaker in normalization. Raises FeatureError if the columns are not the
     cepstra and energy of `config`.
     """
+    if vtlp_warps and not config.has_cepstra:
+        raise FeatureError("vocal-tract warps need cepstra. Use vtlp_warps = [] for other features")
     if vtlp_warps and static.n_features != config.static_dimension:
         raise FeatureError(
             f"vocal-tract warps need {config.static_dimension} columns of [features], but the features "

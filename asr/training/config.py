@@ -15,6 +15,7 @@ from asr.acoustic.model_file import MAX_PENALTY, MAX_SCALE, SearchSettings
 from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.acoustic.vtln import why_no_warps
 from asr.features.config import FeatureConfig
+from asr.features.extractor import give_extractor
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
 from asr.util.config_base import CONFLICT, Settings, faults, faults_in_value, refuse
 from asr.util.errors import ConfigError, Issue
@@ -161,6 +162,8 @@ class TrainingConfig(Settings):
                 "features.lda_dimension",
                 "features.lda_dimension: the first mixtures cannot use LDA; set it in [hybrid_features] only",
             )
+        if self.hybrid.vtlp_warps not in ("auto", ()) and not self.features.has_cepstra:
+            yield "hybrid.vtlp_warps", "hybrid.vtlp_warps: warps need cepstra; remove vtlp_warps, or kind and extractor"
         if self.context == 1:
             for name, given, reason in (
                 ("tied_states", self.tied_states != "auto", "states do not depend on neighboring phones"),
@@ -259,6 +262,7 @@ def load_config(
     unwritable = faults_in_value(values, finite=False) if isinstance(source, Path) else ()
     found = [Issue("settings", f"{name}: {fault}", setting=name) for name, fault in unwritable]
     try:
+        _resolve_extractor(values)
         _resolve_rates(values, corpus_rate, auto_by_default)
     except ConfigError as error:
         raise ConfigError(f"{named}{error}") from error
@@ -321,6 +325,17 @@ def _leave_out(values: dict[str, Any], found: Iterable[Issue], at_fault: set[str
         else:
             values.pop(table, None)
         at_fault |= {table} | ({"hybrid_features"} if table == "features" else set())
+
+
+def _resolve_extractor(values: dict[str, Any]) -> None:
+    """Import own features, and set their rate and frame shift."""
+    features = values.get("features")
+    name = features.get("extractor") if isinstance(features, dict) else None
+    if isinstance(features, dict) and isinstance(name, str) and name:
+        extractor = give_extractor(name)
+        shift_ms = 1000.0 * extractor.frame_shift
+        own = {"sample_rate": extractor.sample_rate, "shift_ms": shift_ms, "window_ms": max(25.0, shift_ms)}
+        values["features"] = own | features
 
 
 def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None] | None, by_default: bool) -> None:

@@ -54,6 +54,8 @@ class TrainingContext:
     """Words of the transcripts that the lexicon lacks."""
     of_fold: bool = False
     """Whether fold models are trained: their stages and warnings are details of the log."""
+    in_memory: bool = False
+    """Whether hybrids stay in memory, because no file can hold their classifier."""
 
     def stage(self, name: str, build: Callable[[Path], str | None]) -> Path:
         """Return the directory of a stage of the run, as `Run.stage` does."""
@@ -87,10 +89,12 @@ class TrainedSystem:
     path: Path
     seconds: float
     curves: Mapping[str, Sequence[float]]
+    in_memory: SpeechModel | None = None
+    """The model if no file can hold its classifier; there is no file then."""
 
     def load(self) -> SpeechModel:
         """Load the model."""
-        return load_model(self.path)
+        return load_model(self.path) if self.in_memory is None else self.in_memory
 
     @cached_property
     def topology(self) -> Topology:

@@ -1,6 +1,8 @@
 """Stages that train hybrids on the alignment by Gaussian mixtures."""
 
 import json
+import logging
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +29,7 @@ from asr.grammar import arpa_grammar, estimate_ngram
 from asr.hmm.topology import Topology
 from asr.recognition.speaker_transforms import frames_of_states
 from asr.runs.progress import counted
+from asr.runs.run import log_stage
 from asr.training.config import check_same_static
 from asr.training.dataset import Dataset, joined
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, aligned_states
@@ -46,7 +49,8 @@ def train_hybrid_system(
     """Stage `name`: train a hybrid on the mixtures' alignment of the same data.
 
     `one_stream` is the same hybrid without the second stream, if available; its classifier is reused and its time
-    counted. It is not used with realignment. Sequence training, if enabled, is stage `NAME-sequences`.
+    counted. It is not used with realignment. Sequence training, if enabled, is stage `NAME-sequences`. A hybrid that
+    stays in memory is trained by every call, without a stage.
     """
     one_stream = None if settings.realignments else one_stream
     check_same_static(context.config.features, features)
@@ -54,7 +58,7 @@ def train_hybrid_system(
     check_copies(settings, context.source)
 
     @threadpool_limits.wrap(limits=1)  # more threads change the order of sums, and so the bytes
-    def build(directory: Path) -> str:
+    def fit() -> tuple[SpeechModel, list[tuple[float, ...]], str]:
         aligner = mixtures.largest.load()
         speakers = aligner.speakers
         copies, states = training_copies(context, dataset, mixtures.states, settings, features)
@@ -74,7 +78,7 @@ def train_hybrid_system(
                     n_unspliced=front_end.n_unspliced_,
                     seed=context.config.seed,
                     workers=context.workers,
-                    checkpoint=context.run.checkpoint(name),
+                    checkpoint=None if context.in_memory else context.run.checkpoint(name),
                     progress=lambda done, total: finished(100 * done // total),
                 )
                 finished(100)  # not every classifier reports progress
@@ -104,26 +108,41 @@ def train_hybrid_system(
             untrained=context.lexicon.untrained_phones(heard.values()),
             speakers=speakers,
         )
+        return model, curves, _fit_line(settings, states, curves)
+
+    if context.in_memory:
+        started = time.monotonic()
+        model, curves, line = fit()
+        seconds = time.monotonic() - started
+        log_stage(name, seconds, line, level=logging.DEBUG if context.of_fold else logging.INFO)
+        return TrainedSystem(context.run.directory / name, seconds, _by_round(curves), model)
+
+    def build(directory: Path) -> str:
+        model, curves, line = fit()
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
-        return _fit_line(settings, states, curves)
+        return line
 
     directory = context.stage(name, build)
     curves = json.loads((directory / "training.json").read_text())
     of_frames = TrainedSystem(
         directory / "hybrid.safetensors",
         context.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
-        {f"round {number}, loss by pass": curve for number, curve in enumerate(curves)},
+        _by_round(curves),
     )
     if not settings.n_sequence_epochs:
         return of_frames
     return train_on_sequences(context, f"{name}-sequences", dataset, mixtures, of_frames, settings)
 
 
+def _by_round(curves: Sequence[Sequence[float]]) -> dict[str, Sequence[float]]:
+    return {f"round {number}, loss by pass": curve for number, curve in enumerate(curves)}
+
+
 def _fit_line(settings: HybridSettings, states: np.ndarray, curves: Sequence[Sequence[float]]) -> str:
     """Return classifier, number of frames and last loss, for the log."""
     loss = f", loss {curves[-1][-1]:.3f}" if curves and curves[-1] else ""
-    return f"{settings.classifier} on {int((states >= 0).sum()):,} frames{loss}"
+    return f"{settings.classifier_name} on {int((states >= 0).sum()):,} frames{loss}"
 
 
 def _pause_sounds(table: FrameTable, dataset: Dataset, states: np.ndarray, topology: Topology) -> PauseSounds | None:
@@ -195,7 +214,7 @@ def training_copies(
     """
     vtlp_warps = settings.vtlp_warps
     if vtlp_warps == "auto":
-        vtlp_warps = LONGER_AND_SHORTER if context.source == "audio" else ()
+        vtlp_warps = LONGER_AND_SHORTER if context.source == "audio" and features.has_cepstra else ()
     parts, labels = [dataset], [states]
     if vtlp_warps:
         source, own = dataset, states

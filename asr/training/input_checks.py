@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from asr.acoustic.classifiers import Classifier
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.runs.progress import counted
 from asr.training.config import (
@@ -40,7 +41,7 @@ def check_inputs(
     *,
     root: Path | None = None,
     tests: Iterable[Path] = (),
-    classifier: str | None = None,
+    classifier: str | Classifier | None = None,
     strip_stress: bool | None = None,
     seed: int | None = None,
     samples_too: bool = True,
@@ -134,9 +135,14 @@ def _line(finding: Issue) -> int:
     return finding.line or 0
 
 
-def with_classifier(config: TrainingConfig, classifier: str) -> TrainingConfig:
+def with_classifier(config: TrainingConfig, classifier: str | Classifier) -> TrainingConfig:
     """Return the settings with another classifier; the parameters of a different classifier are dropped."""
-    parameters = config.hybrid.parameters if classifier == config.hybrid.classifier else {}
+    parameters = (
+        config.hybrid.parameters
+        if classifier is config.hybrid.classifier
+        or (isinstance(classifier, str) and classifier == config.hybrid.classifier_name)
+        else {}
+    )
     hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
     return config.model_copy(update={"hybrid": hybrid})
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 import asr
+from asr.acoustic.classifier_trial import why_not_storable
+from asr.acoustic.classifiers import Classifier
 from asr.acoustic.hybrid_training import classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import Provenance
@@ -38,7 +40,7 @@ from asr.training.stage_dependencies import depends
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning.cross_validation import TunedSearch, cross_validate, ngram
 from asr.util.counted_text import count, duration
-from asr.util.errors import Issue, printable
+from asr.util.errors import ConfigError, Issue, printable
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
@@ -62,6 +64,7 @@ class _Inputs:
     problems: list[Issue]  # reasons for leaving out the others
     source: Literal["audio", "archive"]
     resumed: bool  # whether an earlier start has computed the features
+    in_memory: bool  # whether no file can hold the classifier
 
 
 def train(
@@ -71,7 +74,7 @@ def train(
     *,
     root: Path | None = None,
     config: TrainingConfig | Path | Mapping[str, Any] | None = None,
-    classifier: str | None = None,
+    classifier: str | Classifier | None = None,
     strip_stress: bool | None = None,
     seed: int | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -79,13 +82,14 @@ def train(
     check_samples: bool = True,
     until: Literal["gmm", "hybrid"] = "hybrid",
     only_report: bool = False,
-) -> Outcome:
+) -> tuple[Outcome, SpeechModel | None]:
     """Train a recognizer and write `work_dir/model.safetensors`.
 
     Other files: `gmm.safetensors` (the baseline with the largest mixtures), `grammar.arpa` (the n-gram of the training
     transcripts, default grammar of both models), `report.html` and `results.json` (errors of both models on the
     held-out speech of the tuning), `suspects.tsv` (unusual transcripts) and `unknown-words.tsv` (words without a
-    pronunciation, with counts). Finished stages are reused. Returns an outcome with the unusable utterances.
+    pronunciation, with counts). Finished stages are reused. Returns an outcome with the unusable utterances, and the
+    model if no file can hold its classifier, which was given as an object. There is no `model.safetensors` then.
 
     Unknown words train a phone `spn` of their own (`asr.recognition.unknown_words`). The models and the n-gram lack
     these words, so each one is an error of the tuning. An utterance without a known word is left out.
@@ -115,10 +119,14 @@ def train(
         workers=workers,
     )
     log_findings(report, of_lists=resumed)
-    inputs = _read_inputs(data, lexicon, checked, report, root, resumed)
+    in_memory = until == "hybrid" and _stays_in_memory(checked)
+    inputs = _read_inputs(data, lexicon, checked, report, root, resumed, in_memory)
+    in_memory_model = None
     with _open_run(work_dir, inputs, rebuild_changed) as run:
         run.only_finished = only_report
-        context = TrainingContext(run, inputs.lexicon, inputs.config, inputs.source, workers)
+        context = TrainingContext(
+            run, inputs.lexicon, inputs.config, inputs.source, workers, in_memory=inputs.in_memory
+        )
         dataset, problems = _extract_features(context, inputs)
         context = _with_unknown_words(context, dataset)
         context = with_maps(with_context(context, dataset), dataset)
@@ -128,12 +136,34 @@ def train(
         if until == "gmm":
             _finish_mixtures(context, dataset, mixtures, models, report.remarks)
         else:
-            _train_hybrid(context, dataset, mixtures, models, report.remarks)
+            model = _train_hybrid(context, dataset, mixtures, models, report.remarks)
+            in_memory_model = model if inputs.in_memory else None
     problems += [
         Issue(one.code, f"not aligned: {one.message}", utterances=(name,)) for name, one in mixtures.failed.items()
     ]
     account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
-    return Outcome(len(dataset.static) - len(mixtures.failed), problems)
+    return Outcome(len(dataset.static) - len(mixtures.failed), problems), in_memory_model
+
+
+def _stays_in_memory(config: TrainingConfig) -> bool:
+    """Try the classifier; return whether it is an object that no file can hold, after a warning.
+
+    Raises ConfigError if it cannot be trained, or is named and cannot be saved.
+    """
+    features = config.hybrid_features
+    reason = why_not_storable(
+        config.hybrid, features.lda_dimension or features.spliced_dimension or 1, seed=config.seed
+    )
+    if reason is None:
+        return False
+    message = (
+        f"classifier {config.hybrid.classifier_name!r} cannot be saved in a model file: {reason}. Define its methods "
+        "learnt_state and restore_state"
+    )
+    if isinstance(config.hybrid.classifier, str):
+        raise ConfigError(message)
+    log.warning("%s. This hybrid stays in memory: use load() of the result", printable(message))
+    return True
 
 
 def _finish_mixtures(
@@ -151,8 +181,8 @@ def _finish_mixtures(
 
 def _train_hybrid(
     context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms, models: "_ModelFiles", notes: Sequence[str]
-) -> None:
-    """Tune the search, train the hybrid, and write both models and the report."""
+) -> SpeechModel:
+    """Tune the search, train the hybrid, and write both models and the report; return the hybrid."""
     config = context.config
     models.save_untuned(mixtures.largest, config.gmm_search)
     tuned = cross_validate(context, dataset)
@@ -161,12 +191,14 @@ def _train_hybrid(
     hybrid = train_hybrid_system(context, "hybrid", dataset, mixtures, config.hybrid, config.hybrid_features)
     model = models.save("model", hybrid, tuned)
     report_run(context, dataset, mixtures, hybrid, tuned, check, (*notes, *_vocabulary_notes(model, dataset)))
-    log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures)", context.run.directory)
+    written = "" if context.in_memory else "model.safetensors (hybrid), "
+    log.info("written to %s: %sgmm.safetensors (mixtures)", context.run.directory, written)
     log.info(_DETAILS)
+    return model
 
 
 def _read_inputs(
-    data: Path, lexicon: Path, config: TrainingConfig, report: Report, root: Path | None, resumed: bool
+    data: Path, lexicon: Path, config: TrainingConfig, report: Report, root: Path | None, resumed: bool, in_memory: bool
 ) -> _Inputs:
     """Read the validated inputs; raise errors that prevent training."""
     # Raise errors now that would otherwise appear after hours of training.
@@ -187,7 +219,9 @@ def _read_inputs(
     if archive:
         log.info("%s", printable(f"{data / 'feats.scp'}: the models will accept such features only, not audio"))
     check_copies(config.hybrid, source)
-    return _Inputs(data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed)
+    return _Inputs(
+        data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed, in_memory
+    )
 
 
 def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
@@ -257,13 +291,19 @@ class _ModelFiles:
     written: bool = False  # whether the files are complete, so that they stay
 
     def save(self, name: str, trained: TrainedSystem, tuned: Mapping[str, TunedSearch]) -> SpeechModel:
-        """Write `NAME.safetensors` with the tuned search, unless it is `written`; return the model."""
+        """Write `NAME.safetensors` with the tuned search; return the model.
+
+        No file is written if it is `written`, or if the model stays in memory.
+        """
         model = with_search(trained.load(), tuned[name].search, self.arpa)
         model = replace(model, trained_on=self.provenance, held_out=tuned[name].errors)
         if model.speakers is not None:
             model = replace(model, speakers=replace(model.speakers, search=tuned["gmm"].search))
-        if not self.written:
-            save_model(self.work_dir / f"{name}.safetensors", model)
+        path = self.work_dir / f"{name}.safetensors"
+        if trained.in_memory is not None:
+            path.unlink(missing_ok=True)  # of an earlier classifier
+        elif not self.written:
+            save_model(path, model)
         return model
 
     def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:

@@ -158,7 +158,9 @@ def report_run(
     systems = [HeldOutSystem("mixtures", "gmm", gmm.hypotheses, gmm.search, curves, gmm.remarks)]
     if hybrid is not None:
         model = tuned["model"]
-        kind: Literal["discriminant", "other"] = "discriminant" if settings.classifier in _DISCRIMINANTS else "other"
+        kind: Literal["discriminant", "other"] = (
+            "discriminant" if settings.classifier_name in _DISCRIMINANTS else "other"
+        )
         systems.append(HeldOutSystem("hybrid", kind, model.hypotheses, model.search, hybrid.curves, model.remarks))
     return report_training(
         context.run.directory,

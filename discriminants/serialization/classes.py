@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from discriminants.serialization.learners import LEARNERS
 from discriminants.serialization.scikit_learn import CLASSIFIERS, OTHERS, Listed
-from discriminants.util.errors import ModelFormatError
+from discriminants.util.errors import ModelFormatError, UntrustedClassError
 
 _SCIKIT_LEARN = {**CLASSIFIERS, **OTHERS}
 
@@ -21,13 +21,13 @@ def scikit_learn_classifiers() -> list[str]:
 
 
 def make_estimator(
-    name: str, parameters: dict[str, Any], attributes: dict[str, Any], trusted: tuple[str, ...]
+    name: str, parameters: dict[str, Any], attributes: dict[str, Any], trusted: tuple[str | type, ...]
 ) -> BaseEstimator:
     """Make an estimator of the class `module:Class` with these parameters and learned attributes.
 
-    Classes of the modules `trusted` are also allowed, unchecked, in addition to the listed ones of scikit-learn and
-    this package. Raises ModelFormatError if the class is not allowed, does not accept the parameters, or cannot have
-    learned the attributes.
+    Classes, and classes of modules, in `trusted` are also allowed, unchecked, in addition to the listed ones of
+    scikit-learn and this package. Raises ModelFormatError if the class is not allowed, does not accept the parameters,
+    or cannot have learned the attributes.
     """
     kind, listed = _class_named(name, trusted)
     if listed is not None and "n_jobs" in parameters:
@@ -65,7 +65,7 @@ def refuse_search(estimator: Any, where: str) -> None:
         )
 
 
-def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
+def require_known(estimator: Any, trusted: tuple[str | type, ...] = ()) -> None:
     """Raise ModelFormatError for an estimator or part, fitted or not, that `make_estimator` would refuse."""
     kind = type(estimator)
     refuse_search(estimator, kind.__name__)
@@ -85,9 +85,13 @@ def _estimators_in(value: Any) -> Iterator[BaseEstimator]:
             yield from _estimators_in(item)
 
 
-def _class_named(name: str, trusted: tuple[str, ...]) -> tuple[Any, Listed | None]:
+def _class_named(name: str, trusted: tuple[str | type, ...]) -> tuple[Any, Listed | None]:
     """Return the class of that name and its requirements; nothing is imported before the name is allowed."""
     module, _, qualified = name.partition(":")
+    for given in trusted:
+        if isinstance(given, type) and name == f"{given.__module__}:{given.__qualname__}":
+            return given, None
+    modules = [each for each in trusted if isinstance(each, str)]
     listed = _SCIKIT_LEARN.get(qualified)
     if listed is not None and _lies_in(module, listed.module):
         # Use the documented module: the private one may differ in this version.
@@ -95,13 +99,13 @@ def _class_named(name: str, trusted: tuple[str, ...]) -> tuple[Any, Listed | Non
     listed = LEARNERS.get(qualified)
     if listed is not None and module == listed.module:
         return getattr(import_module(module), qualified), listed
-    if not any(_lies_in(module, prefix) for prefix in trusted):
+    if not any(_lies_in(module, prefix) for prefix in modules):
         if _lies_in(module, "sklearn") or _lies_in(module, "discriminants"):
             raise ModelFormatError(
                 f"class {name!r} is not allowed in a model file. Expected a listed class, or its module in trusted"
             )
-        known = ", ".join(("sklearn", "discriminants", *trusted))
-        raise ModelFormatError(f"class {name!r} is outside the trusted modules {known}")
+        known = ", ".join(("sklearn", "discriminants", *modules))
+        raise UntrustedClassError(f"class {name!r} is outside the trusted modules {known}")
     try:
         kind: Any = import_module(module)
         for part in qualified.split("."):
@@ -110,7 +114,7 @@ def _class_named(name: str, trusted: tuple[str, ...]) -> tuple[Any, Listed | Non
         raise ModelFormatError(f"class {name!r} is not installed: {error}") from error
     if not (isinstance(kind, type) and issubclass(kind, BaseEstimator)):
         raise ModelFormatError(f"{name!r} is not an estimator class")
-    if not any(_lies_in(kind.__module__, prefix) for prefix in trusted):
+    if not any(_lies_in(kind.__module__, prefix) for prefix in modules):
         raise ModelFormatError(f"class {name!r} belongs to another package, {kind.__module__}")
     return kind, None
 

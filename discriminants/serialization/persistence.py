@@ -63,7 +63,7 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
 
 
 def estimator_from_arrays(
-    arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], *, trusted: Iterable[str] = ()
+    arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], *, trusted: Iterable[str | type] = ()
 ) -> Any:
     """Restore a fitted estimator.
 
@@ -75,9 +75,9 @@ def estimator_from_arrays(
     ----------
     arrays, metadata
         Result of `estimator_to_arrays`.
-    trusted : iterable of str
+    trusted : iterable of str or class
         Modules whose classes, submodules included, are also allowed, with any attributes; "sklearn" allows all of
-        scikit-learn.
+        scikit-learn. A class allows only itself, and nothing is imported for it.
 
     Returns
     -------
@@ -115,14 +115,14 @@ def estimator_from_arrays(
     return estimator
 
 
-def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str] = ()) -> None:
+def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str | type] = ()) -> None:
     """Check before a long fit that the fitted estimator can be saved and loaded.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
         Fitted or not.
-    trusted : iterable of str
+    trusted : iterable of str or class
         As in `estimator_from_arrays`.
 
     Raises

@@ -18,6 +18,10 @@ class ModelFormatError(DiscriminantError, ValueError):
     """A model file that is truncated, damaged or of another format, or content that cannot be written."""
 
 
+class UntrustedClassError(ModelFormatError):
+    """A model file that names a class outside the trusted modules and classes."""
+
+
 def _printable(text: str) -> str:
     if len(text) > _MAX_MESSAGE_LENGTH:
         half = _MAX_MESSAGE_LENGTH // 2

@@ -139,7 +139,7 @@ def _for_folds(settings: HybridSettings, n_frames: int) -> HybridSettings:
     The default of 1000 centers is reduced to one per `FRAMES_A_CENTER` frames.
     """
     parameters = dict(settings.parameters)
-    if settings.classifier == "kernel-logistic" and not {"n_centers", "n_candidates"} & parameters.keys():
+    if settings.classifier_name == "kernel-logistic" and not {"n_centers", "n_candidates"} & parameters.keys():
         n_centers = max(MIN_FOLD_CENTERS, n_frames // FRAMES_A_CENTER)
         if n_centers < DEFAULT_CENTERS:
             parameters |= {"n_centers": n_centers, "n_candidates": 3 * n_centers}
