@@ -16,6 +16,8 @@ MAX_UNITS = 1_000_000
 def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
     """Build the graph that accepts exactly `words`, with optional silence first and optional pauses after words.
 
+    There are no optional pauses if the lexicon marks silence.
+
     Raises LexiconError if a word has no pronunciation or one with an unknown phone, or the graph would be too large.
     """
     missing = sorted({word for word in words if word not in lexicon.pronunciations})
@@ -34,15 +36,17 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     start = builder.node()
     before = builder.node()
     builder.jump(start, before)
-    builder.chain(start, before, silence)
+    if not lexicon.marks_silence:
+        builder.chain(start, before, silence)
     for number, word in enumerate(words):
         after, following = builder.node(), builder.node()
         for pronunciation in lexicon.pronunciations[word]:
             units = [unit for phone in pronunciation for unit in topology.units(phone)]
             builder.chain(before, after, units, word=number, begins_word=True)
         builder.jump(after, following)
-        builder.chain(after, following, pause)
-        builder.chain(after, following, silence)
+        if not lexicon.marks_silence:
+            builder.chain(after, following, pause)
+            builder.chain(after, following, silence)
         before = following
     builder.finish(before)
     return builder.build(start)

@@ -93,8 +93,9 @@ def train(
 
     Parameters
     ----------
-    lexicon : path, or "graphemes"
-        Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter.
+    lexicon : path, "graphemes" or "phones"
+        Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter. "phones": each word of
+        the transcripts is a phone (`asr.lexicon.phone_units`).
     output : path
         Work directory for stages and models.
     seed : int, optional

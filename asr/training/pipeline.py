@@ -19,7 +19,7 @@ from asr.features.level import utterance_levels
 from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
-from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
+from asr.lexicon.named import is_named, lexicon_by_name
 from asr.recognition.unknown_words import unknown_phone, write_unknown_words
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
@@ -29,6 +29,7 @@ from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.training.fingerprint import training_sample
+from asr.training.given_alignment import GivenAlignment, read_alignment
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, with_search
 from asr.training.hybrid_stages import check_copies, train_hybrid_system
 from asr.training.input_checks import check_inputs, codes_line, log_findings
@@ -60,6 +61,7 @@ class _Inputs:
     corpus: DataDirectory  # the usable utterances
     problems: list[Issue]  # reasons for leaving out the others
     source: Literal["audio", "archive"]
+    alignment: GivenAlignment | None  # phone boundaries for training
     resumed: bool  # whether an earlier start has computed the features
 
 
@@ -114,7 +116,7 @@ def train(
     log_findings(report, of_lists=resumed)
     inputs = _read_inputs(data, lexicon, checked, report, root, resumed)
     with _open_run(work_dir, inputs, rebuild_changed) as run:
-        context = TrainingContext(run, inputs.lexicon, inputs.config, inputs.source, workers)
+        context = TrainingContext(run, inputs.lexicon, inputs.config, inputs.source, workers, given=inputs.alignment)
         dataset, problems = _extract_features(context, inputs)
         context = _with_unknown_words(context, dataset)
         context = with_maps(with_context(context, dataset), dataset)
@@ -169,8 +171,8 @@ def _read_inputs(
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     given = read_data_directory(data, root=root)
-    if is_graphemes(lexicon):
-        pronunciations = grapheme_lexicon(utterance.words or () for utterance in given.utterances)
+    if is_named(lexicon):
+        pronunciations = lexicon_by_name(lexicon, (utterance.words or () for utterance in given.utterances))
     else:
         pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
@@ -182,7 +184,10 @@ def _read_inputs(
     if archive:
         log.info("%s", printable(f"{data / 'feats.scp'}: the models will accept such features only, not audio"))
     check_copies(config.hybrid, source)
-    return _Inputs(data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed)
+    alignment = read_alignment(Path(config.alignment), pronunciations) if config.alignment else None
+    return _Inputs(
+        data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, alignment, resumed
+    )
 
 
 def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
@@ -190,9 +195,13 @@ def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
         work_dir,
         command=sys.argv,
         configuration=inputs.config.model_dump(mode="json"),
-        inputs={"data": inputs.corpus.digest(), "lexicon": inputs.lexicon.digest()},
+        inputs={
+            "data": inputs.corpus.digest(),
+            "lexicon": inputs.lexicon.digest(),
+            **({} if inputs.alignment is None else {"alignment": inputs.alignment.digest()}),
+        },
         files={
-            **({} if is_graphemes(inputs.lexicon_file) else {"lexicon": inputs.lexicon_file}),
+            **({} if is_named(inputs.lexicon_file) else {"lexicon": inputs.lexicon_file}),
             **{name: inputs.data / name for name in LISTS},
         },
         seed=inputs.config.seed,
