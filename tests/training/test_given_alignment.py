@@ -78,22 +78,24 @@ def phones_of(corpus: Path, out: Path) -> Path:
 def test_phones_train_on_the_boundaries_of_an_aligner(toy_corpus, toy_run, tmp_path, asr):
     data = phones_of(toy_corpus, tmp_path / "data")
     model = toy_run / "gmm.safetensors"
-    run = asr("align", "--model", model, "--data", toy_corpus / "train", "--root", toy_corpus, "--out", tmp_path / "ali")
-    assert run.code == 0, run
+    code, _, err = asr(
+        "align", "--model", model, "--data", toy_corpus / "train", "--root", toy_corpus, "--out", tmp_path / "ali"
+    )
+    assert code == 0, err
     given = tmp_path / "ali" / "phones.ctm"
     (tmp_path / "given.toml").write_text(
         f'alignment = "{given}"\n[features]\nsample_rate = 8000\n[gmm]\nmixtures = [1]\niterations = [1]\n'
     )
-    run = asr(
+    code, _, err = asr(
         "train", "--data", data, "--unit", "phone", "--root", toy_corpus, "--until", "gmm", "--config",
         tmp_path / "given.toml", "--work-dir", tmp_path / "run", "-j", "1",
     )  # fmt: skip
-    assert run.code == 0, run
-    assert "fast-speech" not in run.err
+    assert code == 0, err
+    assert "fast-speech" not in err
     again = tmp_path / "again"
     trained = tmp_path / "run" / "gmm.safetensors"
-    run = asr("align", "--model", trained, "--data", data, "--root", toy_corpus, "--out", again)
-    assert run.code == 0, run
+    code, _, err = asr("align", "--model", trained, "--data", data, "--root", toy_corpus, "--out", again)
+    assert code == 0, err
     of_words, of_phones = (
         [(row.utterance, row.start) for row in read_ctm(path) if row.label not in ("SIL", "SP")]
         for path in (given, again / "phones.ctm")
