@@ -18,6 +18,7 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     """Build the graph that accepts exactly `words`, with optional silence first and optional pauses after words.
 
     The first arc of a pronunciation has the natural logarithm of its probability as its weight.
+    There are no optional pauses if the lexicon marks silence.
 
     Raises LexiconError if a word has no pronunciation or one with an unknown phone, or the graph would be too large.
     """
@@ -37,7 +38,8 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     start = builder.node()
     before = builder.node()
     builder.jump(start, before)
-    builder.chain(start, before, silence)
+    if not lexicon.marks_silence:
+        builder.chain(start, before, silence)
     for number, word in enumerate(words):
         after, following = builder.node(), builder.node()
         for pronunciation in lexicon.pronunciations[word]:
@@ -45,8 +47,9 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
             weight = math.log(lexicon.probability(word, pronunciation))
             builder.chain(before, after, units, weight=weight, word=number, begins_word=True)
         builder.jump(after, following)
-        builder.chain(after, following, pause)
-        builder.chain(after, following, silence)
+        if not lexicon.marks_silence:
+            builder.chain(after, following, pause)
+            builder.chain(after, following, silence)
         before = following
     builder.finish(before)
     return builder.build(start)

@@ -71,9 +71,10 @@ def train(
 
     Parameters
     ----------
-    lexicon : path, or "graphemes"
+    lexicon : path, "graphemes" or "phones"
         Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter. "graphemes:FILE": with
-        a table of letters and their phones, as of `asr lexicon --multigraphs`.
+        a table of letters and their phones, as of `asr lexicon --multigraphs`. "phones": each word of the transcripts
+        is a phone (`asr.lexicon.phone_units`).
     output : path
         Work directory for stages and models.
     frames : mapping of utterance id to array (n_frames, n_features), optional

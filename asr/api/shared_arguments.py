@@ -14,7 +14,8 @@ model : path or Recognizer
 data : path
     Kaldi data directory.
 lexicon : path
-    Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; "graphemes" for letters as phones.
+    Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; "graphemes" for letters as phones,
+    "phones" for transcripts of phones.
 output : path
     Directory for the results.
 config : TrainingConfig, path or mapping, optional

@@ -5,7 +5,7 @@ import re
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -93,13 +93,21 @@ Config = Annotated[
 
 
 Lexicon = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--lexicon",
         metavar="FILE|graphemes[:TABLE]",
         help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; or 'graphemes': the words of the "
         "transcripts with a phone for each letter, or with a table of asr lexicon --multigraphs.",
         show_default=False,
+    ),
+]
+Unit = Annotated[
+    Literal["word", "phone"],
+    typer.Option(
+        "--unit",
+        help="What the transcripts consist of. With 'phone', each of their words is a phone, and no lexicon is needed; "
+        "a mark such as sil or h# is silence.",
     ),
 ]
 Upsample = Annotated[
@@ -204,9 +212,21 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
     raise error(f"{option}: '{path}' {found}. Expected a file")
 
 
+def lexicon_of(lexicon: Path | None, unit: Literal["word", "phone"]) -> Path:
+    """Return the lexicon of the options --lexicon and --unit, which must exist."""
+    if unit == "phone":
+        if lexicon is not None:
+            raise ConfigError(f"--lexicon {lexicon}: not used with --unit phone. Remove one of them")
+        return Path("phones")
+    if lexicon is None:
+        raise ConfigError("--lexicon is missing. Expected a file or 'graphemes', or --unit phone")
+    require_lexicon(lexicon)
+    return lexicon
+
+
 def require_lexicon(path: Path | None) -> None:
-    """Raise LexiconError for a `path` other than "graphemes", "graphemes:FILE" (`asr.lexicon.graphemes`) or a file."""
-    if path == Path("graphemes"):
+    """Raise LexiconError for a `path` other than a file or a name of `asr.lexicon.named`."""
+    if path in (Path("graphemes"), Path("phones")):
         return
     if path is not None and str(path).startswith("graphemes:"):
         path = Path(str(path).removeprefix("graphemes:"))

@@ -14,10 +14,11 @@ from asr.cli.options import (
     Lexicon,
     Root,
     StripStress,
+    Unit,
+    lexicon_of,
     require_corpus,
     require_directory,
     require_file,
-    require_lexicon,
 )
 from asr.util.memory_errors import require_address_space
 
@@ -96,8 +97,9 @@ Verbose = Annotated[
 
 def train(
     data: Data,
-    lexicon: Lexicon,
     work_dir: WorkDir,
+    lexicon: Lexicon = None,
+    unit: Unit = "word",
     config: Config = None,
     strip_stress: StripStress = None,
     classifier: Classifier = None,
@@ -134,10 +136,11 @@ def train(
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/mine
       asr train --data data/train --lexicon lexicon.txt --work-dir runs/wide --config wide.toml -j 2
       asr train --data data/train --lexicon graphemes --work-dir runs/letters --until gmm
+      asr train --data data/phones --unit phone --work-dir runs/phones
       asr train --print-settings > mine.toml
     """
     require_corpus(data, "--data")
-    require_lexicon(lexicon)
+    pronunciations = lexicon_of(lexicon, unit)
     require_directory(root, "--root")
     require_file(config, "--config")
 
@@ -150,7 +153,7 @@ def train(
     with training_log(verbose=verbose):
         trained = asr.train(
             data,
-            lexicon,
+            pronunciations,
             work_dir,
             root=root,
             config=config,

@@ -14,16 +14,18 @@ from asr.cli.options import (
     Lexicon,
     Root,
     StripStress,
+    Unit,
+    lexicon_of,
     require_corpus,
     require_directory,
     require_file,
-    require_lexicon,
 )
 
 
 def validate(
     data: Data,
-    lexicon: Lexicon,
+    lexicon: Lexicon = None,
+    unit: Unit = "word",
     config: Config = None,
     strip_stress: StripStress = None,
     root: Root = None,
@@ -55,7 +57,7 @@ def validate(
     """
     tests = test or []
     require_corpus(data, "--data")
-    require_lexicon(lexicon)
+    pronunciations = lexicon_of(lexicon, unit)
     require_file(config, "--config")
     require_directory(root, "--root")
     for path in tests:
@@ -63,7 +65,9 @@ def validate(
 
     import asr
 
-    report = asr.validate(data, lexicon, config=config, root=root, tests=tests, strip_stress=strip_stress, jobs=jobs)
+    report = asr.validate(
+        data, pronunciations, config=config, root=root, tests=tests, strip_stress=strip_stress, jobs=jobs
+    )
     if as_json:
         typer.echo(json.dumps(report.as_json(), sort_keys=True, ensure_ascii=False, indent=2))
     else:

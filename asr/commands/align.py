@@ -42,6 +42,7 @@ from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.lexicon.multigraphs import multigraphs_of
+from asr.lexicon.phone_units import is_phones, phone_lexicon
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
 from asr.recognition.spelled_words import trained_phones
 from asr.recognition.unknown_words import (
@@ -229,6 +230,8 @@ def _row(utterance: Utterance, times: UtteranceAlignment, seconds: FrameTimes, t
 
 def _pronunciations(model: SpeechModel, lexicon: Path | None, corpus: DataDirectory) -> Lexicon:
     """Return the given lexicon, or the model's, with new words of the transcripts if its phones are letters."""
+    if is_phones(lexicon):
+        return phone_lexicon(utterance.words or () for utterance in corpus.utterances)
     if lexicon is not None and not is_graphemes(lexicon):
         return _read_as_trained(lexicon, model.hmm.topology.phones)
     if lexicon is not None and not model.lexicon.graphemes:

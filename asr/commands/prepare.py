@@ -15,7 +15,7 @@ from asr.corpus.formats.source import Found, LeftOut, ReadOptions, SourceUtteran
 from asr.corpus.identifiers import MAX_NAME_LENGTH, fault_in_name
 from asr.corpus.writing import write_data_directory
 from asr.lexicon import read_lexicon
-from asr.lexicon.graphemes import is_graphemes
+from asr.lexicon.named import is_named
 from asr.runs.progress import Progress
 from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, printable
@@ -117,7 +117,7 @@ def prepare(
     if channel is not None and channel < 1:
         raise ConfigError(f"--channel (channel=): {channel}. Expected a number of at least 1.")
     rule, recordings = _speaker_rule(speakers), Recordings(channel)
-    vocabulary = None if lexicon is None or is_graphemes(lexicon) else set(read_lexicon(lexicon).words)
+    vocabulary = None if lexicon is None or is_named(lexicon) else set(read_lexicon(lexicon).words)
     if vocabulary and all(word == word.upper() for word in vocabulary) and any(map(str.isupper, vocabulary)):
         normalizer.case = "upper"
     found = list(_followed(_reader(format_name, source)(source, options), None, "reading"))

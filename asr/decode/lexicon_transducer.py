@@ -48,9 +48,10 @@ def lexicon_transducer(
 ) -> "kaldifst.StdVectorFst":
     """Return the pronunciations of the grammar's words, in a loop, sorted by output label.
 
-    Silence may begin an utterance; a short pause or silence may follow every word. No pause has its own label too: as
-    an epsilon, its removal would double every arc that begins a word. The first phone of a word has the cost of its
-    pronunciation, the negative logarithm of its probability. Raises LexiconError if a pronunciation has an
+    Silence may begin an utterance; a short pause or silence may follow every word, unless the lexicon marks silence. No
+    pause has its own label too: as an epsilon, its removal would double every arc that begins a word. The first phone
+    of a word has the cost of its pronunciation, the negative logarithm of its probability. Raises LexiconError if a
+    pronunciation has an
     unknown phone.
     """
     import kaldifst
@@ -62,7 +63,7 @@ def lexicon_transducer(
     ]
     for number, pronunciation in pronunciations:
         for phone in pronunciation:
-            if phone not in topology.phones:
+            if phone != SILENCE and phone not in topology.phones:
                 raise LexiconError(
                     f"word {grammar.words[number - 1]!r} uses phone {phone!r}, which is not in the model. Its "
                     f"phones are {' '.join(topology.phones)}"
@@ -76,8 +77,9 @@ def lexicon_transducer(
     fst.set_final(between, 0.0)
     silence = labels.of(SILENCE, False)
     pause = labels.of(SHORT_PAUSE, False)
+    n_allowed = 1 if lexicon.marks_silence else 3
     for source, pauses in ((begin, (labels.no_pause, silence)), (after, (labels.no_pause, silence, pause))):
-        for label in pauses:
+        for label in pauses[:n_allowed]:
             fst.add_arc(source, kaldifst.StdArc(label, 0, 0.0, between))
     fst.add_arc(between, kaldifst.StdArc(labels.back_off, len(grammar.words) + 1, 0.0, between))
     if uses_filler(lexicon, grammar):

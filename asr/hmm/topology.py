@@ -7,10 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from asr.hmm.state_tying import Context, StateTying
+from asr.lexicon import lexicon
 from asr.util.errors import LexiconError
 
-SILENCE = "SIL"
-SHORT_PAUSE = "SP"
+SILENCE = lexicon.SILENCE
+SHORT_PAUSE = lexicon.SHORT_PAUSE
 
 
 @dataclass(frozen=True)

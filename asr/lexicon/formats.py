@@ -7,14 +7,14 @@ malformed line.
 
 import re
 
-from asr.lexicon.lexicon import Pronunciation
+from asr.lexicon.lexicon import SHORT_PAUSE, SILENCE, Pronunciation
 from asr.lexicon.number_columns import NumberColumns, is_decimal
 from asr.util.htk_strings import read_htk_string
 
 Entry = tuple[str, Pronunciation, float]
 
 VARIANT_MARK = re.compile(r"(.+)\(\d+\)", re.DOTALL)
-MODEL_PAUSES = frozenset({"SIL", "SP"})
+MODEL_PAUSES = frozenset({SILENCE, SHORT_PAUSE})
 """Phones of the silence models (`asr.hmm.topology`), which words must not have."""
 HTK_PAUSES = frozenset({"sil", "sp"})
 

@@ -14,6 +14,9 @@ from asr.util.unicode_text import fault_in_word, nfc
 
 Pronunciation = tuple[str, ...]
 
+SILENCE, SHORT_PAUSE = "SIL", "SP"
+"""Names of the models of silence and of short pauses (`asr.hmm.topology`)."""
+
 MAX_PRONUNCIATION_LENGTH = 1000
 """Phones; a whole sentence misread as a word has a hundred."""
 MAX_VARIANTS = 1000
@@ -168,8 +171,17 @@ class Lexicon:
 
     @cached_property
     def phones(self) -> tuple[str, ...]:
-        """All phones of the words, sorted."""
-        return tuple(sorted({phone for word in self.pronunciations.values() for variant in word for phone in variant}))
+        """All phones of the words, sorted, without the silence model."""
+        return tuple(sorted(self._sounds - {SILENCE}))
+
+    @property
+    def marks_silence(self) -> bool:
+        """Whether a word is silence, so that there are no optional pauses between words (`asr.lexicon.phone_units`)."""
+        return SILENCE in self._sounds
+
+    @cached_property
+    def _sounds(self) -> frozenset[str]:
+        return frozenset(phone for word in self.pronunciations.values() for variant in word for phone in variant)
 
     def __contains__(self, word: object) -> bool:
         return word in self.pronunciations
@@ -207,13 +219,13 @@ class Lexicon:
 
     def require_phones(self, known: Iterable[str]) -> None:
         """Raise LexiconError, with the word, if a pronunciation has a phone that is not in `known`."""
-        inventory = set(known)
+        inventory = {SILENCE, *known}
         for word in self.words:
             for phone in (phone for variant in self.pronunciations[word] for phone in variant):
                 if phone not in inventory:
                     raise LexiconError(
                         f"{self.source}: the word {word!r} uses the phone {phone!r}, which is unknown; "
-                        f"the known phones are {' '.join(sorted(inventory))}."
+                        f"the known phones are {' '.join(sorted(inventory - {SILENCE}))}."
                     )
 
     def digest(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from asr.lexicon.formats import MODEL_PAUSES, is_comment
-from asr.lexicon.lexicon import Lexicon
+from asr.lexicon.lexicon import SILENCE, Lexicon
 from asr.lexicon.number_columns import NumberColumns
 from asr.lexicon.reading import other_format
 from asr.util.errors import LexiconError
@@ -32,11 +32,13 @@ def write_lexicon(
 
     Examples
     --------
-    >>> from asr.lexicon import Lexicon, write_lexicon
+    >>> from asr.lexicon import SILENCE, Lexicon, write_lexicon
     >>> lexicon = Lexicon({"ONE": (("W", "AH", "N"),)})
     >>> write_lexicon(lexicon, "written.txt")
     """
-    reserved = sorted(MODEL_PAUSES.intersection(lexicon.phones))
+    reserved = sorted(
+        MODEL_PAUSES.intersection((*lexicon.phones, SILENCE) if lexicon.marks_silence else lexicon.phones)
+    )
     if reserved:
         raise LexiconError(f"The phone {reserved[0]!r} would read as silence in {path}; rename it.")
     comment = next((word for word in lexicon.words if is_comment(word)), None)

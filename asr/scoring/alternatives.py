@@ -24,7 +24,7 @@ class WordNetwork:
     Attributes
     ----------
     arcs : tuple of (int, int, str)
-        Start, end and word of each arc, sorted by end; "" means no word. Nodes are numbered from 0, and the end of an arc
+        Start, end and word of each arc, sorted by end; "" means no word. Nodes count from 0, and the end of an arc
         has a larger number than its start.
     """
 

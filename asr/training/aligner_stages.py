@@ -17,10 +17,12 @@ from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, as_they_ar
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.training.dataset import Dataset
+from asr.training.given_alignment import train_given_mixtures
 from asr.training.gmm_stages import (
     AlignedGmms,
     GmmInit,
     TrainingContext,
+    aligned_states,
     first_gaussians,
     load_gmm_stage,
     train_gmm_stage,
@@ -84,7 +86,11 @@ def train_aligner(context: TrainingContext, name: str, dataset: Dataset) -> Alig
     The stages are `name`, `name`-turned (LDA and MLLT), `name`-tied (context), `name`-mapped-1 (speaker transforms),
     ...
     """
-    mixtures = train_mixtures(context, name, dataset)
+    first = train_mixtures if context.given is None else train_given_mixtures
+    mixtures = first(context, name, dataset)
+    realigns = context.config.gmm.transform != "none" or context.config.context == 3
+    if context.given is not None and realigns:  # given phones may be shorter than their states, which no graph allows
+        mixtures = replace(mixtures, states=aligned_states(context, mixtures.largest, dataset))
     if context.config.gmm.transform == "lda-mllt":
         mixtures = train_lda_mllt(context, f"{name}-turned", dataset, mixtures)
     if context.config.context == 3:

@@ -85,6 +85,10 @@ class TrainingConfig(Settings):
     """Questions about neighboring phones for the trees (context = 3), in addition to the automatic ones. As a file:
     HTK's (lines `QS "name" { n-*, m-* }`) or Kaldi's (the phones of one question per line).
     """
+    alignment: str = ""
+    """CTM file with the phones of the training utterances, such as hand labels. Their boundaries are kept, and there is
+    no flat start. Models with context = 3 and speaker transforms realign.
+    """
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
@@ -199,6 +203,19 @@ class TrainingConfig(Settings):
     def asks_for_context(self) -> bool:
         """Whether an option of context-dependent states is set."""
         return bool(self.tied_states != "auto" or self.questions)
+
+
+_PHONE_SEARCH = {"gmm_search": SearchSettings(lm_scale=4.0), "hybrid_search": SearchSettings(lm_scale=2.0)}
+"""Defaults of the search if words are phones: a penalty for words would delete phones."""
+
+
+def for_phones(config: TrainingConfig) -> TrainingConfig:
+    """Return the settings for transcripts of phones: default search tables get those for phones."""
+    defaults = TrainingConfig()
+    changed = {
+        name: search for name, search in _PHONE_SEARCH.items() if getattr(config, name) == getattr(defaults, name)
+    }
+    return config.model_copy(update=changed)
 
 
 AUTO = "auto"

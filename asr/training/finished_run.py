@@ -3,10 +3,12 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
-from asr.lexicon.graphemes import GRAPHEMES
+from asr.corpus.data_directory import read_data_directory
+from asr.lexicon.named import name_of
 from asr.runs.checked_file import read_sealed
 from asr.runs.input_checksums import are_described
 from asr.runs.run import RECORD, STAGES
@@ -28,7 +30,7 @@ def rewrite_report(work_dir: Path, *, data: Path | None = None, root: Path | Non
     RunError if a stage is missing, or the data, lexicon or record have changed.
     """
     known_data, lexicon, config = _inputs(work_dir)
-    until = "hybrid" if is_dir(work_dir / STAGES / "hybrid") else "gmm"
+    until: Literal["gmm", "hybrid"] = "hybrid" if is_dir(work_dir / STAGES / "hybrid") else "gmm"
     workers = SerialWorkers()
     train(
         data or known_data, lexicon, work_dir, root=root, config=config, workers=workers, until=until, only_report=True
@@ -68,5 +70,7 @@ def _inputs(work_dir: Path) -> tuple[Path, Path, TrainingConfig]:
         files = None
     if not are_described(files) or "text" not in files:
         raise RunError(f"{path}: not the record of a training. Expected a work directory of asr train.")
-    lexicon = files["lexicon"]["path"] if "lexicon" in files else GRAPHEMES
-    return Path(files["text"]["path"]).parent, Path(lexicon), config
+    data = Path(files["text"]["path"]).parent
+    paths = {kind: entry["path"] for kind, entry in files.items()}
+    transcripts = [utterance.words or () for utterance in read_data_directory(data).utterances]
+    return data, name_of(paths, record["inputs"]["lexicon"], transcripts), config

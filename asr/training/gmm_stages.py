@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from asr.util.errors import Issue
 from asr.util.files import write_array
 from discriminants.parallel.workers import SerialWorkers, Workers
 
+if TYPE_CHECKING:
+    from asr.training.given_alignment import GivenAlignment
+
 log = logging.getLogger(__name__)
 
 
@@ -52,6 +55,8 @@ class TrainingContext:
     workers: Workers = field(default_factory=SerialWorkers)
     unknown: tuple[str, ...] = ()
     """Words of the transcripts that the lexicon lacks."""
+    given: "GivenAlignment | None" = None
+    """Phone boundaries for training, if given."""
     of_fold: bool = False
     """Whether fold models are trained: their stages and warnings are details of the log."""
     in_memory: bool = False

@@ -10,12 +10,14 @@ from typing import Any
 
 from asr.acoustic.classifiers import Classifier
 from asr.corpus.rates import CorpusRate, rate_of_corpus
+from asr.lexicon.phone_units import is_phones
 from asr.runs.progress import counted
 from asr.training.config import (
     LexiconSettings,
     SettingsError,
     TrainingConfig,
     check_same_static,
+    for_phones,
     load_config,
     sets_nothing,
 )
@@ -53,7 +55,7 @@ def check_inputs(
     If settings are not an object, a missing `sample_rate` means "auto". The returned settings then have the rate that
     suits the corpus (`asr.corpus.rates`), which is logged. Invalid settings are findings with line numbers. They are
     replaced by defaults and the checks go on; the audio is then read only `despite_settings`. `classifier`,
-    `strip_stress` and `seed` override the settings.
+    `strip_stress` and `seed` override the settings. For phones as units the search has its own defaults.
     """
     file = config if isinstance(config, Path) else None
     chosen: CorpusRate | None = None
@@ -76,6 +78,8 @@ def check_inputs(
             given, of_seed, _ = _read_settings({"seed": seed}, None, None)
             findings += of_seed
             settings = settings.model_copy(update={"seed": settings.seed if given is None else given.seed})
+        if is_phones(lexicon):
+            settings = for_phones(settings)
     known = None if _FOR_THE_CORPUS & at_fault else settings
     if known is None and settings is not None:
         findings += check_classifier(settings, file)

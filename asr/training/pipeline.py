@@ -21,8 +21,7 @@ from asr.features.level import utterance_levels
 from asr.grammar import write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
-from asr.lexicon.graphemes import grapheme_lexicon, is_graphemes
-from asr.lexicon.multigraphs import multigraphs_of
+from asr.lexicon.named import file_of, is_named, lexicon_by_name
 from asr.recognition.unknown_words import unknown_phone, write_unknown_words
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
@@ -32,6 +31,7 @@ from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.training.fingerprint import training_sample
+from asr.training.given_alignment import GivenAlignment, read_alignment
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, with_search
 from asr.training.hybrid_stages import check_copies, train_hybrid_system
 from asr.training.input_checks import check_inputs, codes_line, log_findings
@@ -63,6 +63,7 @@ class _Inputs:
     corpus: DataDirectory  # the usable utterances
     problems: list[Issue]  # reasons for leaving out the others
     source: Literal["audio", "archive"]
+    alignment: GivenAlignment | None  # phone boundaries for training
     resumed: bool  # whether an earlier start has computed the features
     in_memory: bool  # whether no file can hold the classifier
 
@@ -125,7 +126,13 @@ def train(
     with _open_run(work_dir, inputs, rebuild_changed) as run:
         run.only_finished = only_report
         context = TrainingContext(
-            run, inputs.lexicon, inputs.config, inputs.source, workers, in_memory=inputs.in_memory
+            run,
+            inputs.lexicon,
+            inputs.config,
+            inputs.source,
+            workers,
+            given=inputs.alignment,
+            in_memory=inputs.in_memory,
         )
         dataset, problems = _extract_features(context, inputs)
         context = _with_unknown_words(context, dataset)
@@ -205,9 +212,8 @@ def _read_inputs(
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     given = read_data_directory(data, root=root)
-    if is_graphemes(lexicon):
-        transcripts = [utterance.words or () for utterance in given.utterances]
-        pronunciations = grapheme_lexicon(transcripts, multigraphs_of(lexicon))
+    if is_named(lexicon):
+        pronunciations = lexicon_by_name(lexicon, [utterance.words or () for utterance in given.utterances])
     else:
         pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
@@ -219,8 +225,20 @@ def _read_inputs(
     if archive:
         log.info("%s", printable(f"{data / 'feats.scp'}: the models will accept such features only, not audio"))
     check_copies(config.hybrid, source)
+    alignment = read_alignment(Path(config.alignment), pronunciations) if config.alignment else None
     return _Inputs(
-        data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed, in_memory
+        data,
+        lexicon,
+        config,
+        pronunciations,
+        report,
+        given.listed,
+        corpus,
+        problems,
+        source,
+        alignment,
+        resumed,
+        in_memory,
     )
 
 
@@ -229,9 +247,13 @@ def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
         work_dir,
         command=sys.argv,
         configuration=inputs.config.model_dump(mode="json"),
-        inputs={"data": inputs.corpus.digest(), "lexicon": inputs.lexicon.digest()},
+        inputs={
+            "data": inputs.corpus.digest(),
+            "lexicon": inputs.lexicon.digest(),
+            **({} if inputs.alignment is None else {"alignment": inputs.alignment.digest()}),
+        },
         files={
-            **({} if is_graphemes(inputs.lexicon_file) else {"lexicon": inputs.lexicon_file}),
+            **file_of(inputs.lexicon_file),
             **{name: inputs.data / name for name in LISTS},
         },
         seed=inputs.config.seed,

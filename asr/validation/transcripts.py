@@ -10,6 +10,7 @@ from pathlib import Path
 from asr.corpus.data_directory import DataLists
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
+from asr.lexicon.phone_units import has_phone_units
 from asr.util.counted_text import count, some
 from asr.util.errors import Issue
 from asr.util.unicode_text import without_punctuation
@@ -166,6 +167,7 @@ def check_lengths(
     directory: DataLists, lexicon: Lexicon | None, timed: Mapping[str, Timed], states_per_phone: int
 ) -> Iterator[Issue]:
     """Report audio that is too short or far too long for its transcript."""
+    phones = lexicon is not None and has_phone_units(lexicon)
     for name, length in timed.items():
         words = directory.usable[name].words
         if length.n_frames == 0:
@@ -180,7 +182,7 @@ def check_lengths(
         if length.n_frames is not None and length.n_frames < needed:
             message = f"{fact}: {count(length.n_frames, 'frame')}, the transcript needs at least {needed}; {_COMPARE}"
             yield costing("too-short", *place, message, [name])
-        elif len(words) >= _MIN_WORDS and len(words) > FASTEST * length.seconds:
+        elif not phones and len(words) >= _MIN_WORDS and len(words) > FASTEST * length.seconds:
             message = f"{fact}, {len(words) / length.seconds:.0f} words per second; {_COMPARE}"
             yield warning("fast-speech", *place, message)
         elif length.seconds > MAX_PAUSES_LENGTH + SECONDS_A_WORD * len(words):

@@ -12,7 +12,7 @@ from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import DataLists
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
-from asr.lexicon.graphemes import is_graphemes
+from asr.lexicon.named import is_named
 from asr.util.errors import Issue
 from asr.validation import archives, recordings, settings, speakers, transcripts
 from asr.validation.archives import Matrix
@@ -21,9 +21,9 @@ from asr.validation.cross_checks import check_unused, check_utterances
 from asr.validation.directory import check_order, collect_lists
 from asr.validation.file_type import check_is_lexicon
 from asr.validation.findings import stopping
-from asr.validation.graphemes import graphemes_of
 from asr.validation.group_findings import with_one_cause
 from asr.validation.lexicon import check_lexicon, check_phone_coverage, collect_lexicon
+from asr.validation.named_lexicon import named_lexicon
 from asr.validation.report import Report, Summary, SummaryOfTest
 from asr.validation.settings import Settings
 from asr.validation.transcripts import Timed
@@ -87,8 +87,8 @@ def validate(
     collected = [(train, train_issues), *(collect_lists(Path(path), root, transcribed=False) for path in tests)]
     others = [directory for directory, _ in collected[1:]]
     of_lexicon: list[Issue] = []
-    if is_graphemes(lexicon):
-        dictionary = graphemes_of(lexicon, train, of_lexicon)
+    if is_named(lexicon):
+        dictionary = named_lexicon(str(lexicon), train, of_lexicon)
     else:
         strip_stress = None if config is None else config.lexicon.strip_stress
         dictionary = collect_lexicon(Path(lexicon), strip_stress, of_lexicon)
