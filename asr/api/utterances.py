@@ -239,13 +239,13 @@ def _result(
 ) -> Result:
     ratios = found.ratios.get(name)
     words = timed_words(found.words.get(name, ()), _times(model, sound), ratios)
-    whole = None if ratios is None else ratios.whole()
+    phone_llr, silence_llr = (ratios and ratios.whole()) or (None, None)
     few = few_words(searched_seconds(sound.seconds), graph)
     levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
     unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
     calibrated = outputs.calibrated(model.search)
     seconds = round(sound.seconds, 4)
-    return Result(words, seconds, sound.source, None, unusual, *(whole or (None, None)), calibrated)
+    return Result(words, seconds, sound.source, None, unusual, phone_llr, silence_llr, calibrated)
 
 
 def threads(jobs: int) -> SerialWorkers:
