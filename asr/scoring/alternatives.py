@@ -24,8 +24,8 @@ class WordNetwork:
     Attributes
     ----------
     arcs : tuple of (int, int, str)
-        Start, end and word of each arc, sorted by end; "" means no word. Nodes count from 0, and the end of an arc
-        has a larger number than its start.
+        Start, end and word of each arc, sorted by end; "" means no word. Nodes are numbered from 0, and the end of an
+        arc has a larger number than its start.
     """
 
     arcs: tuple[tuple[int, int, str], ...]
