@@ -248,9 +248,8 @@ def _result(
     few = few_words(searched_seconds(sound.seconds), graph)
     levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
     unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
-    calibrated = LatticeOptions(confidence=details.confidence).calibrated(model.search)
-    seconds = round(sound.seconds, 4)
-    return Result(words, seconds, sound.source, None, unusual, *(whole or (None, None)), calibrated)
+    result = Result(words, round(sound.seconds, 4), sound.source, None, unusual, *(whole or ()))
+    return replace(result, calibrated=LatticeOptions(confidence=details.confidence).calibrated(model.search))
 
 
 def threads(jobs: int) -> SerialWorkers:
