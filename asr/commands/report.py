@@ -46,7 +46,7 @@ def report_runs(
         The HTML file.
     data : path, optional
         Data directory of the utterances, with their audio and transcripts. Without it, the page has tables only.
-        For trainings, it is that of the training, by default where it was then.
+        Trainings use their own data directory by default.
     root : path, optional
         Folder of relative paths in the data directory.
     """

@@ -26,7 +26,7 @@ _TUNING = "tuning-search"
 def rewrite_report(work_dir: Path, *, data: Path | None = None, root: Path | None = None) -> Path:
     """Write the report of a finished training again; return its path.
 
-    `data` is the data directory of the training, by default where it was then; `root` is that of `train`. Raises
+    `data` is the data directory of the training, by default the one in its record. `root` is that of `train`. Raises
     RunError if a stage is missing, or the data, lexicon or record have changed.
     """
     known_data, lexicon, config = _inputs(work_dir)
@@ -52,7 +52,7 @@ def held_out_words(work_dir: Path) -> dict[str, Sequence[str]]:
     if not is_dir(stage):
         raise RunError(
             f"{work_dir}: the training has no held-out speech. Expected a finished training with [tuning] held_out "
-            "above 0, and without --until gmm"
+            "above 0, to the end of the hybrid"
         )
     check_digests(stage, stage.with_name(f"{_TUNING}.digests"))
     found = json.loads((stage / "hypotheses.json").read_text(encoding="utf-8"))

@@ -111,7 +111,7 @@ def test_rejected_utterance_keeps_lattice_best_sentences_and_confidence(toy_mode
     assert (tmp_path / "hyp.txt").read_text() == f"{wav.stem}\n"
     assert (tmp_path / "nbest.tsv").read_text().splitlines()[1].split("\t")[-1] == best
     assert (tmp_path / "lattices" / f"{wav.stem}.lat").is_file()
-    fields = (tmp_path / "hyp.ctm").read_text().split()
+    fields = (tmp_path / "hyp.ctm").read_text().splitlines()[-1].split()
     assert fields[4] == "[unk]" and 0.0 <= float(fields[5]) <= 1.0
 
 

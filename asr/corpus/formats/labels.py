@@ -92,7 +92,7 @@ def _json_labels(path: Path) -> Iterator[_Label | LeftOut]:
         raise CorpusError(f"{path}: not JSON ({error}).") from error
     tiers = document.get("tiers") if isinstance(document, dict) else None
     if not isinstance(tiers, list):
-        raise CorpusError(f"{path}: no list 'tiers'. Expected a file of asr align --format json.")
+        raise CorpusError(f"{path}: no list 'tiers'. Expected a file of asr align --format json (formats=).")
     for number, tier in enumerate(tiers, 1):
         labels = tier.get("labels") if isinstance(tier, dict) else None
         if not isinstance(labels, list):
