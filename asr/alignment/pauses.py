@@ -64,7 +64,8 @@ def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
         for number in range(len(batch)):
             rows = batch.rows(number)
             # Positions are compared within an utterance only, not between speakers and rooms.
-            centred[rows] = batch.frames[rows] - batch.frames[rows].mean(axis=0) if rows.stop > rows.start else 0.0
+            if rows.stop > rows.start:
+                np.subtract(batch.frames[rows], batch.frames[rows].mean(axis=0), out=centred[rows])
         own = speech[first : first + batch.n_frames]
         for start in range(0, batch.n_frames, _BLOCK):
             statistics.add(centred[start : start + _BLOCK], own[start : start + _BLOCK])
