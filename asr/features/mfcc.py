@@ -35,10 +35,8 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         return np.empty((0, config.n_coefficients + 1), np.float32)
     window, filters, transform = _constants(config)
     frames = np.lib.stride_tricks.sliding_window_view(signal, config.window_samples)[:: config.shift_samples]
-    features = np.empty((len(frames), config.n_coefficients + 1), np.float32)
+    log_mel = np.empty((len(frames), filters.shape[1]))
     log_energy = np.empty(len(frames))
-    # A range needs all frames; 69 MB in an hour of speech.
-    log_mel = np.empty((len(frames) if config.dynamic_range_db else 0, filters.shape[1]))
     for first in range(0, len(frames), _BLOCK):
         rows = slice(first, first + _BLOCK)
         block = frames[rows].astype(np.float64)
@@ -50,16 +48,13 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         block *= window
         spectrum = scipy.fft.rfft(block, config.fft_size, overwrite_x=True)
         power = np.square(spectrum.real) + np.square(spectrum.imag)
-        of_block = np.log(np.maximum(power @ filters, config.log_floor))
-        if config.dynamic_range_db:
-            log_mel[rows] = of_block
-        else:
-            features[rows, : transform.shape[1]] = of_block @ transform
+        log_mel[rows] = np.log(np.maximum(power @ filters, config.log_floor))
+    log_mel = _in_range(log_mel, config.dynamic_range_db)
+    features = np.empty((len(frames), config.n_coefficients + 1), np.float32)
     if config.energy == "log":
         features[:, -1] = _in_range(log_energy, config.dynamic_range_db)
-    log_mel = _in_range(log_mel, config.dynamic_range_db)
     # product by blocks, so that results equal those of streaming bit by bit
-    for first in range(0, len(log_mel), _BLOCK):
+    for first in range(0, len(frames), _BLOCK):
         rows = slice(first, first + _BLOCK)
         features[rows, : transform.shape[1]] = log_mel[rows] @ transform
     return np.roll(features, 1, axis=1) if config.energy_first else features
