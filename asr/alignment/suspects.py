@@ -98,7 +98,12 @@ def check_transcripts(found: Mapping[str, TranscriptScore], speakers: Mapping[st
     speaker_suspects = _speakers(found, speakers, scores, MIN_SPREAD * distance)
     suspects = [Suspect("utterance", name, scores[name], _reason(parts[name])) for name in ordered[:n_suspicious]]
     listed = [
-        Suspect("listed", name, scores[name], f"among the {n_listed} least trusted (trust {trust[name]:.2f})")
+        Suspect(
+            "listed",
+            name,
+            scores[name],
+            f"not suspected, but among the {n_listed} least trusted (trust {trust[name]:.2f})",
+        )
         for name in ordered[n_suspicious:n_listed]
     ]
     return TranscriptCheck(scores, beaten, (*speaker_suspects, *suspects), trust, tuple(listed))

@@ -103,7 +103,8 @@ def align(
 
     # The fit of the transcripts is always logged, as in training, not only for suspects.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    for room in ("asr.alignment.score_files", "asr.commands.align", "asr.api.commands"):
+    # Without a model, one line per stage of the training.
+    for room in ("asr.alignment.score_files", "asr.commands.align", "asr.api.commands", "asr.runs.run"):
         logging.getLogger(room).setLevel(logging.INFO)
     summary = asr.align(
         model,

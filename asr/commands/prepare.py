@@ -144,10 +144,10 @@ def prepare(
 
 def summary(result: Prepared, out: Path) -> Iterator[str]:
     """Yield the lines that the command prints."""
-    n_speakers = len({one.speaker for one in result.utterances.values()})
-    yield (
+    speakers = sorted({one.speaker for one in result.utterances.values()})
+    yield printable(
         f"{len(result.utterances):,} of {result.n_found:,} entries used: "
-        f"{result.seconds / 60:.1f} minutes, {count(n_speakers, 'speaker')}"
+        f"{result.seconds / 60:.1f} minutes, {count(len(speakers), 'speaker')} ({some(speakers, 8)})"
     )
     if result.speakers_from:
         yield f"  speakers: {result.speakers_from}. Use --speakers (speakers=) or a column speaker=NAME for others"

@@ -15,7 +15,7 @@ from asr.corpus.formats.source import (
     files_below,
     read_annotation,
 )
-from asr.corpus.formats.textgrid import WORDS, joined, transcript_tiers
+from asr.corpus.formats.textgrid import WORDS, joined, no_tier, transcript_tiers
 from asr.util.errors import CorpusError
 
 _SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
@@ -50,7 +50,7 @@ def _annotations(path: Path, finder: AudioFinder, pattern: re.Pattern[str] | Non
         [name for name in tiers if pattern is not None or "PARENT_REF" not in tiers[name][2]], pattern
     )
     if not kept:
-        yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(tiers) or 'none'}")
+        yield LeftOut(str(path), "no-tier", no_tier(tiers, pattern))
     for name in tiers:
         if kept and name not in kept:
             why = (

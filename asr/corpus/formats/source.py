@@ -133,7 +133,9 @@ class AudioFinder:
                 if path.suffix.lower() in AUDIO_SUFFIXES and _is_present(path):
                     self.use(path)
                     return path
-        return LeftOut(place, "no-audio", f"audio file '{name}' not found")
+        return LeftOut(
+            place, "no-audio", f"audio file '{name}' not found in {self.folder}; --audio names another folder"
+        )
 
     def use(self, path: Path) -> None:
         """Mark an audio file as used."""

@@ -60,7 +60,7 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
     grid = open_textgrid(path)
     kept = transcript_tiers(grid.tierNames, pattern)
     if not kept:
-        yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(grid.tierNames) or 'none'}")
+        yield LeftOut(str(path), "no-tier", no_tier(grid.tierNames, pattern))
     for name in grid.tierNames:
         if kept and name not in kept:
             why = "--tiers (tiers=) does not match it" if pattern else "a tier of phones or trusts"
@@ -75,6 +75,12 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
         for start, end, text in joined(tier.entries) if WORDS.search(rest) else tier.entries:
             if text.split():
                 yield SourceUtterance(audio, text, f"{path}:{tier.name}:{start:.3f}", speaker, start, end)
+
+
+def no_tier(tiers: Iterable[str], pattern: re.Pattern[str] | None) -> str:
+    """Return the reason for a file without a tier of transcripts."""
+    wanted = "no tier with transcripts" if pattern is None else f"no tier matches --tiers {pattern.pattern}"
+    return f"{wanted}; the tiers are {', '.join(tiers) or 'none'}"
 
 
 def transcript_tiers(tiers: Sequence[str], pattern: re.Pattern[str] | None) -> list[str]:
