@@ -115,7 +115,9 @@ def _one_vs_one(learner: str, defaults: Mapping[str, Any] = MappingProxyType({})
     def make(**parameters: Any) -> Any:
         from discriminants.sparse.one_vs_one import OneVsOneKernelClassifier
 
-        return OneVsOneKernelClassifier(**{"learner": learner, "n_centers": None, **defaults, **parameters})
+        return OneVsOneKernelClassifier(
+            **{"learner": learner, "n_centers": None, "norm_penalty": 0.0, **defaults, **parameters}
+        )
 
     return make
 

@@ -73,7 +73,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     calibrate_on: str = parameter({"training", "leave_one_out"}, default="training")
     random_state: Any = parameter("random_state", default=None)
 
-    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: None = None, *, copies: Any = None) -> Self:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None, *, copies: Any = None) -> Self:
         """Fit the outputs, the thresholds and the posterior model.
 
         Parameters
@@ -92,7 +92,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         finally:
             del self._copies
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         copies = None if self._copies is None else checked_copies(self._copies, X)
         if copies is not None and not kernel.centers_are_points:
@@ -112,15 +112,15 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         column_means, means = K.mean(axis=0), targets.mean(axis=0)
         K -= column_means
         normal += K.T @ K
-        products, weight = K.T @ (targets - means), float(X.shape[0])
+        products, total = K.T @ (targets - means), float(X.shape[0])
         if copies is not None and self.virtual:
             each = self.virtual / copies.shape[0]
             samples = K if self.invariance else None
             sums = VirtualSums.over(kernel, centers, copies, column_means, targets - means, samples)
             normal += self.invariance / copies.shape[0] * sums.moved
-            weight *= 1.0 + self.virtual
-            shift = each * sums.columns / weight
-            normal += each * sums.squares - weight * np.outer(shift, shift)
+            total *= 1.0 + self.virtual
+            shift = each * sums.columns / total
+            normal += each * sums.squares - total * np.outer(shift, shift)
             products += each * sums.targets
             column_means += shift
             K -= shift
@@ -136,7 +136,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         self._keep_expansion(kernel, centers, alpha, means - column_means @ alpha)
         if self.calibrate_on == "leave_one_out":
             rotated = solve_triangular(factor[0], K.T, lower=factor[1], trans=0 if factor[1] else 1, check_finite=False)
-            leverage = 1.0 / weight + np.einsum("ij,ij->j", rotated, rotated)
+            leverage = 1.0 / total + np.einsum("ij,ij->j", rotated, rotated)
             self._left_out = targets - (targets - means - K @ alpha) / (1.0 - leverage)[:, None]
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ class KSODClassifier(OneVsRestClassifier):
     validation: Any = parameter(SHARE, Interval(Integral, 2, None, closed="left"), default=0.2)
     random_state: Any = parameter("random_state", default=None)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)
         K = kernel_matrix(kernel, X, X[points])
         splits, learnt = self._splits(winners(targets))

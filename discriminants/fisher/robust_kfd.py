@@ -61,7 +61,7 @@ class RobustKFDClassifier(ThresholdedClassifier):
     delta: float = parameter(POSITIVE, default=0.5)
     tol: float = parameter(SHARE, default=1e-3)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)
         if points.shape[0] != X.shape[0]:
             raise ValueError(f"RobustKFDClassifier needs a kernel with one column per sample, got {kernel}")

@@ -98,13 +98,19 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         return bool(fall < self.tol * values[-1])
 
     def selection_paths(
-        self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
+        self,
+        X: np.ndarray,
+        targets: np.ndarray,
+        *,
+        kernel: Kernel,
+        random: np.random.RandomState,
+        weight: np.ndarray | None = None,
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
         """Return the selection paths of the base class, with the given or chosen penalty.
 
         Parameters
         ----------
-        X, targets, kernel, random
+        X, targets, kernel, random, weight
             As in the base class.
         """
         self.regularization_ = penalty_given_or_chosen(
@@ -115,7 +121,9 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     def _candidate_rows(self, X: np.ndarray, kernel: Kernel, random: np.random.RandomState) -> np.ndarray:
         return self._distinct(super()._candidate_rows(X, kernel, random), X, kernel)
 
-    def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
+    def _state_maker(
+        self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray, weight: np.ndarray | None = None
+    ) -> StateMaker:
         matrix = KernelMatrix(kernel, X, points)
         mu, penalty = self.regularization_, self.penalty
         if self.n_candidates is None:

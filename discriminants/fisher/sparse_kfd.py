@@ -67,7 +67,7 @@ class _SparseKFD(KernelExpansion):
     def _penalty(self) -> float:
         return min(float(self.regularization), _MAX_PENALTY)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         if X.shape[0] < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
         columns = Columns(make_kernel(self.kernel, self.sigma).resolved(X), X)

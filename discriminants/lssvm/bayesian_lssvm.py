@@ -1,6 +1,6 @@
 """Least-squares support vector machines with Bayesian inference (Suykens et al. 2002, chapter 4)."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
@@ -169,6 +169,8 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
     --------
     LSSVMRegressor : one kernel, the penalty by leave-one-out.
     """
+
+    _takes_weights: ClassVar[bool] = True
 
     def fit(
         self,

@@ -218,6 +218,8 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     OROLSRegressor : least squares with few centers.
     """
 
+    _takes_weights: ClassVar[bool] = True
+
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn the outputs.
 

@@ -10,7 +10,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
-from discriminants.util.weights import CLASS_WEIGHTS, given, weights_of, with_positive_weight
+from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 
 @estimator
@@ -39,7 +39,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     posterior: str = parameter(set(POSTERIORS), default="multinomial")
     decide_by: str = parameter({"posterior", "output"}, default="posterior")
     class_weight: Any = parameter(*CLASS_WEIGHTS, default=None)
-    _takes_weights: ClassVar[bool] = False  # whether `_fit_targets` takes weights as its third argument
+    _takes_weights: ClassVar[bool] = False  # whether `_fit_targets` uses weights; otherwise it gets None
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit the outputs, then the posterior model on the outputs of the training samples.
@@ -54,7 +54,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         targets = self._targets(codes)
-        self._fit_targets(X, targets, *given(weight))
+        self._fit_targets(X, targets, weight)
         self._calibrate(X, codes, targets, weight)
         return self
 
@@ -72,7 +72,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         even = {"even_at_zero": True} if self._sets_thresholds() and name != "gaussian" else {}
         self.posterior_ = POSTERIORS[name]().fit(self._posterior_inputs(outputs), codes, weight, **even)
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, *weight: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X, with weights if they are given."""
         raise NotImplementedError
 

@@ -9,7 +9,6 @@ from discriminants.fisher.thresholds import THRESHOLDS
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.util.estimator import estimator, field, parameter
-from discriminants.util.weights import given
 
 _FOLDS = 5
 _MIN_LEFT_OUT = 10  # samples of a class; with fewer, each one changes its class's outputs too much
@@ -93,7 +92,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> Any:
         """Call `_fit_targets`; a subclass whose `fit` takes weights uses them."""
-        self._fit_targets(X, targets, *given(weight))
+        self._fit_targets(X, targets, weight)
 
     def _held_out_outputs(
         self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None

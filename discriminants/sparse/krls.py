@@ -194,7 +194,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
 
     _free_bias: ClassVar[bool] = True
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         self._begin(X, targets.shape[1])
         self._learn(X, targets)
 
@@ -261,7 +261,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
 
     posterior: str = parameter({"auto", *POSTERIORS}, default="auto")
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         self._begin(X, targets.shape[1])
         self._learn_classes(X, targets)
 

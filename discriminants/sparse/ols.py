@@ -40,7 +40,9 @@ class _OrthogonalLeastSquares(ForwardSelectionLearner):
     rule: Any = field(default="error_reduction", init=False)
     candidates: str = field(default="random", init=False)
 
-    def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
+    def _state_maker(
+        self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray, weight: np.ndarray | None = None
+    ) -> StateMaker:
         matrix = KernelMatrix(kernel, X, points, self.epsilon)
         return lambda which, n_centers: GramSchmidtState(matrix, targets[:, which], n_centers)
 

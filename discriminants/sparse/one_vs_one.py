@@ -32,6 +32,7 @@ from discriminants.util.weights import weights_of
 _MIN_HELD_OUT = 5  # samples in half a class
 _PRIOR_SAMPLES = 2.0  # added to the samples of a pair with small classes, with the squared error of zero weights
 _SAMPLES_A_CENTRE = 5
+_PENALTY = 0.1  # for pairs of classes with held-out outputs
 _MIN_SHARE = 0.1  # of a column's energy in the other half; below it a ridge is added; 0.03 gave wrong posteriors
 _RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, because it may have fewer samples than columns
 # For an output that is the log odds: with these densities in the two classes, Bayes' rule returns the output.
@@ -69,9 +70,9 @@ class OneVsOneKernelClassifier(PairExpansion):
         Training of a pair: least squares (`NPDClassifier`), or a ridge set by generalized cross-validation
         (`OROLSClassifier`).
     n_centers : int, "auto" or None
-        Maximum number of centers of a pair; None takes all selected ones. "auto" with the squared loss takes at most
-        one for every five samples of the pair, and at least two. With as many centers as samples each half is fitted
-        exactly, and its outputs on the other half are noise.
+        Maximum number of centers of a pair; None takes all selected ones. "auto" is None with a penalty or the logistic
+        loss. Otherwise it takes at most one for every five samples of the pair, and at least two. With as many centers
+        as samples each half is fitted exactly, and its outputs on the other half are noise.
     candidates_per_class : int
         Number of centers in the pool of a class, chosen by forward selection against the rest.
     kernel : str or Kernel
@@ -80,8 +81,10 @@ class OneVsOneKernelClassifier(PairExpansion):
         Width of a kernel given by name, shared by all pairs.
     residual_threshold : float, optional
         For NPD: stop if no residual at a center of the two pools is larger in absolute value (4.4.1).
-    norm_penalty : float
-        mu of a penalty mu w'Kw on the weights of every pair (`NPDClassifier`).
+    norm_penalty : float or "auto"
+        mu of a penalty mu w'Kw on the weights of every pair (`NPDClassifier`). "auto" with the squared loss is 0.1, as
+        in `KRLSClassifier`, if every class has ten samples, else 0. It suits kernels with k(x, x) = 1, and gave smaller
+        log losses than 0 on five of six small sets (docs/lab-notes/pairwise-classifiers.md).
     rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}
         Rule for the next center of a pair.
     loss : {"squared", "logistic"}
@@ -118,7 +121,7 @@ class OneVsOneKernelClassifier(PairExpansion):
     kernel: Any = parameter(set(NAMED) - {"precomputed"}, Kernel, default="gaussian")
     sigma: Any = parameter({"scale"}, POSITIVE, default="scale")
     residual_threshold: float | None = parameter(NOT_NEGATIVE, None, default=None)
-    norm_penalty: float = parameter(NOT_NEGATIVE, default=0.0)
+    norm_penalty: float | str = parameter(NOT_NEGATIVE, {"auto"}, default="auto")
     rule: str = parameter(
         {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}, default="error_reduction"
     )
@@ -188,7 +191,9 @@ class OneVsOneKernelClassifier(PairExpansion):
                 scatter = step
         self.dual_coef_ = np.zeros((self.basis_centers_.shape[0], n_classes))
         numbers = []
-        machine = workers.share((self._pair_learner(), kernel, self.basis_centers_, self.n_centers, seed))
+        machine = workers.share(
+            (self._pair_learner(int(counts.min())), kernel, self.basis_centers_, self.n_centers, seed)
+        )
         logistic = self.logistic_penalty if self.loss == "logistic" else None
         samples = shared[0], shared[2], logistic
         for i, learnt in enumerate(workers.map(_pairs_of, range(n_classes), workers.share(scatter), machine, *samples)):
@@ -204,8 +209,11 @@ class OneVsOneKernelClassifier(PairExpansion):
         self.variances_ = floored(of_pairs[:, 4:6].T, self.means_)
         return self
 
-    def _pair_learner(self) -> ForwardSelectionLearner:
-        parameters: dict[str, Any] = {"rule": self.rule, "norm_penalty": self.norm_penalty}
+    def _pair_learner(self, smallest: int) -> ForwardSelectionLearner:
+        penalty = self.norm_penalty
+        if isinstance(penalty, str):
+            penalty = _PENALTY if self.loss == "squared" and smallest >= 2 * _MIN_HELD_OUT else 0.0
+        parameters: dict[str, Any] = {"rule": self.rule, "norm_penalty": penalty}
         if self.learner == "npd":
             parameters["residual_threshold"] = self.residual_threshold
         return _LEARNERS[self.learner](**parameters)
@@ -234,7 +242,8 @@ def _pairs_of(
         most = columns.shape[0]
         if n_centers == "auto":
             n_samples = members[i].shape[0] + members[j].shape[0]
-            most = most if logistic_penalty is not None else min(most, max(2, n_samples // _SAMPLES_A_CENTRE))
+            if logistic_penalty is None and not learner.norm_penalty:
+                most = min(most, max(2, n_samples // _SAMPLES_A_CENTRE))
         elif n_centers is not None:
             most = min(most, n_centers)
         state = GramState(system, most, points=None if K is None else (K, targets))

@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS, KernelExpansion
-from discriminants.util.weights import given, weights_of, with_positive_weight
+from discriminants.util.weights import weights_of, with_positive_weight
 
 _MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares and weights stay finite
 
@@ -17,7 +17,7 @@ _MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
     """Base of the regressors; a subclass implements `_fit_targets(X, targets)`, which stores the expansion."""
 
-    _takes_weights: ClassVar[bool] = False  # whether `_fit_targets` takes weights as its third argument
+    _takes_weights: ClassVar[bool] = False  # whether `_fit_targets` uses weights; otherwise it gets None
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit the outputs.
@@ -36,10 +36,10 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self._one_column = y.ndim == 1
-        self._fit_targets(X, checked_targets(y, X.dtype), *given(weight))
+        self._fit_targets(X, checked_targets(y, X.dtype), weight)
         return self
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, *weight: np.ndarray) -> None:
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         """Fit the expansion to `targets` (n_samples, n_outputs) for the checked X, with weights if they are given."""
         raise NotImplementedError
 

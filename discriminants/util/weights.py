@@ -36,11 +36,6 @@ def instead_of(learner: Any) -> str:
     return "LSSVMClassifier" if is_classifier(learner) else "LSSVMRegressor"
 
 
-def given(weight: np.ndarray | None) -> tuple[np.ndarray, ...]:
-    """Return the arguments of a fit that takes weights only if there are some."""
-    return () if weight is None else (weight,)
-
-
 def with_positive_weight(
     learner: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -154,20 +154,35 @@ _ESTIMATORS = [
 ]
 
 
+_FORWARD = (NPDClassifier, NPDRegressor, OROLSClassifier, OROLSRegressor)
+_BY_FOLDS = (*_FORWARD, FixedSizeLSSVMClassifier, FixedSizeLSSVMRegressor)
+_WEIGHT_CHECKS = [
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_all_zero_sample_weights_error",
+    "check_classifiers_one_label_sample_weights",
+]
+
+
 def _expected_failures(estimator: Any) -> dict[str, str]:
     weighted = {}
-    takes = getattr(estimator, "_takes_weights", isinstance(estimator, LSSVMRegressor | BayesianLSSVMRegressor))
-    if not takes and has_fit_parameter(estimator, "sample_weight"):
-        checks = ["pandas_series", "not_an_array", "list", "shape", "not_overwritten"]
-        weighted = {f"check_sample_weights_{check}": "weights are refused" for check in checks}
-        weighted["check_sample_weight_equivalence_on_dense_data"] = "weights are refused"
+    if not getattr(estimator, "_takes_weights", False) and has_fit_parameter(estimator, "sample_weight"):
+        weighted = dict.fromkeys(_WEIGHT_CHECKS, "weights are refused")
+    elif isinstance(estimator, LinearDiscriminant):
+        weighted = dict.fromkeys(_WEIGHT_CHECKS[3:6], "the classes of these checks have no variance")
     elif isinstance(estimator, PrunedLSSVMClassifier | PrunedLSSVMRegressor):
         weighted["check_sample_weight_equivalence_on_dense_data"] = "of several equal samples some may be left out"
-    elif isinstance(estimator, SparseKernelLogisticClassifier) and estimator.alpha == "auto":
+    elif isinstance(estimator, _BY_FOLDS) or (
+        isinstance(estimator, SparseKernelLogisticClassifier) and estimator.alpha == "auto"
+    ):
         weighted["check_sample_weight_equivalence_on_dense_data"] = "equal samples may lie in different folds"
     elif isinstance(estimator, LSSVMRegressor) and isinstance(estimator.regularization, str):
         weighted["check_sample_weight_equivalence_on_dense_data"] = "the penalty is chosen by leaving samples out"
-    elif isinstance(estimator, LSSVMClassifier) and estimator.calibrate_on != "training":
+    elif isinstance(estimator, LSSVMClassifier | KFDClassifier) and estimator.calibrate_on != "training":
         weighted["check_sample_weight_equivalence_on_dense_data"] = (
             "what is left out is a sample with its whole weight, and not one of as many equal samples"
         )

@@ -146,7 +146,7 @@ def test_a_pair_is_what_the_learner_makes_of_its_two_classes_and_pools(learner, 
 
 def test_without_a_penalty_weights_are_the_least_squares_ones():
     X, y = _digits(120, 2)
-    machine = OneVsOneKernelClassifier(candidates_per_class=5, sigma=30.0, random_state=0).fit(X, y)
+    machine = OneVsOneKernelClassifier(norm_penalty=0.0, candidates_per_class=5, sigma=30.0, random_state=0).fit(X, y)
     matrix = KernelMatrix(
         machine.kernel_, X, np.array([np.flatnonzero((c == X).all(1))[0] for c in machine.basis_centers_])
     )
@@ -315,12 +315,22 @@ def test_a_far_off_sample_among_the_centres_does_not_spoil_the_posteriors(learne
 @pytest.mark.parametrize("learner", ["npd", "orols"])
 def test_few_samples_have_few_centres(learner: str) -> None:
     X, y = make_classification(1060, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
-    machine = OneVsOneKernelClassifier(learner, random_state=0).fit(X[:60], y[:60])
+    machine = OneVsOneKernelClassifier(learner, norm_penalty=0.0, random_state=0).fit(X[:60], y[:60])
     counts = np.bincount(y[:60])
     np.testing.assert_array_equal(
         machine.n_centers_, [(counts[i] + counts[j]) // 5 for i, j in combinations(range(3), 2)]
     )
-    every = OneVsOneKernelClassifier(learner, n_centers=None, random_state=0).fit(X[:60], y[:60])
+    every = OneVsOneKernelClassifier(learner, n_centers=None, norm_penalty=0.0, random_state=0).fit(X[:60], y[:60])
     assert machine.score(X[60:], y[60:]) > every.score(X[60:], y[60:]) + (0.1 if learner == "npd" else 0.0)
     logistic = OneVsOneKernelClassifier(learner, loss="logistic", random_state=0).fit(X[:60], y[:60])
     assert logistic.n_centers_.min() > counts.max() // 3
+
+
+def test_defaults_are_no_worse_than_few_centers_without_a_penalty() -> None:
+    """Digits: the former defaults made more errors, and had a larger log loss."""
+    X, y = load_digits(return_X_y=True)
+    found = []
+    for settings in ({}, {"norm_penalty": 0.0}):
+        model = OneVsOneKernelClassifier(random_state=0, **settings).fit(X[:300], y[:300])
+        found.append((model.score(X[300:600], y[300:600]), log_loss(y[300:600], model.predict_proba(X[300:600]))))
+    assert found[0][0] > found[1][0] and found[0][1] < 0.8 * found[1][1]

@@ -26,7 +26,6 @@ from discriminants.multiclass.one_vs_rest import winners
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.few_samples import are_few
-from discriminants.util.weights import given
 
 StateMaker = Callable[[slice, int], SelectionState]
 
@@ -149,8 +148,7 @@ class ForwardSelectionLearner(KernelExpansion):
             raise ValueError(f"criterion = {self.criterion!r} does not support norm_penalty. Use criterion = 'cv'")
         random = check_random_state(self.random_state)
         kernel = make_kernel(self.kernel, self.sigma).resolved(X, weight)
-        named = {} if weight is None else {"weight": weight}
-        points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random, **named)
+        points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random, weight=weight)
         if not any(path.n_centers for path in paths):
             raise ValueError(
                 f"no center could be chosen: every column of {kernel} is constant over the samples. "
@@ -209,7 +207,7 @@ class ForwardSelectionLearner(KernelExpansion):
         candidate_kernel, which = kernel.at(rows).over(X[rows])
         points = rows[which]
         n_centers = min(int(self.n_centers), points.shape[0])
-        make_state = self._state_maker(candidate_kernel, X, targets, points, *given(weight))
+        make_state = self._state_maker(candidate_kernel, X, targets, points, weight)
         rule = make_rule(self.rule, random)
         paths = []
         for columns in self._dictionaries(targets):
@@ -309,8 +307,10 @@ class ForwardSelectionLearner(KernelExpansion):
         loss = _misclassified if is_classifier(self) else _squared_error
         total = np.zeros(len(sizes))
         for train, held_out in self._folds(targets):
-            own = {} if weight is None else {"weight": weight[train]}
-            _, _, paths = self.selection_paths(X[train], targets[train], kernel=kernel.at(train), random=random, **own)
+            own = None if weight is None else weight[train]
+            _, _, paths = self.selection_paths(
+                X[train], targets[train], kernel=kernel.at(train), random=random, weight=own
+            )
             of_fold = None if weight is None else weight[held_out]
             total += path_losses(paths, X[held_out], targets[held_out], sizes, loss, of_fold)
         return sizes[int(np.argmin(total))]
