@@ -144,10 +144,10 @@ def prepare(
 
 def summary(result: Prepared, out: Path) -> Iterator[str]:
     """Yield the lines that the command prints."""
-    speakers = sorted({one.speaker for one in result.utterances.values()})
+    names = sorted({one.speaker for one in result.utterances.values()})
     yield printable(
         f"{len(result.utterances):,} of {result.n_found:,} entries used: "
-        f"{result.seconds / 60:.1f} minutes, {count(len(speakers), 'speaker')} ({some(speakers, 8)})"
+        f"{result.seconds / 60:.1f} minutes, {count(len(names), 'speaker')} ({some(names, 8)})"
     )
     if result.speakers_from:
         yield f"  speakers: {result.speakers_from}. Use --speakers (speakers=) or a column speaker=NAME for others"

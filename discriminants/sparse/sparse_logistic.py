@@ -94,8 +94,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the passes.
         "auto" uses a lower rate for more steps. At most 1000.
     tol : float
-        Largest entry of the objective's gradient at which "irls" stops, in whitened coordinates, in which features have
-        variance up to one.
+        Largest entry of the objective's gradient at which "irls" stops, in whitened coordinates.
     max_newton_steps : int
         Maximum number of steps of "irls".
     class_weight : dict, "balanced" or None
@@ -105,8 +104,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     warm_start : bool
         Keep the centers and start from the weights of the previous fit, if there is one with the same classes.
     random_state : int, RandomState or None
-        Draws the order of the passes, and the random centers; candidates are spread evenly over the classes and the
-        order of the samples.
+        Draws the order of the passes, and the random centers; candidates are spread evenly over classes and samples.
 
     Attributes
     ----------
@@ -120,8 +118,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     n_iter_ : int
         Number of passes or Newton steps.
     training_loss_curve_ : list of float
-        Mean loss over each pass, with changing weights; for "irls", mean loss and penalty after each step, which never
-        rise.
+        Mean loss over each pass, with changing weights; for "irls", mean loss and penalty after each step.
     loss_curve_ : list of float
         Held-out cross-entropy (natural log, per sample) after each pass or step if validation samples are given, else
         the training loss.
@@ -488,8 +485,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class with the largest output."""
-        best = self._class_outputs(X).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self._class_outputs(X).argmax(axis=1)]
 
     def _class_outputs(self, X: np.ndarray) -> np.ndarray:
         outputs = self._outputs(self._checked(X))
