@@ -10,6 +10,8 @@ from asr.lexicon.word_lists import read_words
 from asr.runs.progress import counted
 from asr.util.errors import Issue, LexiconError, printable
 from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
+from discriminants.util.paths import is_file
 
 Pronounce = Callable[[str, int], list[tuple[Pronunciation, float]]]
 
@@ -34,6 +36,7 @@ def train_converter(
     from asr.lexicon.g2p.alignment import N_ITERATIONS
 
     lexicon = read_lexicon(dictionary, strip_stress=strip_stress)
+    _require_no_transcripts(dictionary, lexicon)
     errors = None
     before = held_out * N_ITERATIONS
     with counted(before + N_ITERATIONS, "training") as finished:
@@ -42,6 +45,18 @@ def train_converter(
         converter = GraphemeToPhoneme.train(lexicon, progress=lambda done: finished(before + done), **options)
     converter.save(out)
     return TrainedConverter(converter, errors, len(lexicon), lexicon.notes)
+
+
+def _require_no_transcripts(dictionary: Path, lexicon: Lexicon) -> None:
+    """Raise LexiconError for the transcripts of a data directory, whose lines look like those of a dictionary."""
+    speakers = dictionary.with_name("utt2spk")
+    if is_file(speakers) and speakers != dictionary:
+        utterances = {line.split(maxsplit=1)[0] for line in read_text_lines(speakers, LexiconError) if line.strip()}
+        if utterances.issuperset(lexicon.words):
+            raise LexiconError(
+                f"{dictionary}: these are transcripts; the first word of each line is an utterance. Expected a "
+                "dictionary with the lines 'WORD phone phone ...'."
+            )
 
 
 @dataclass(frozen=True)

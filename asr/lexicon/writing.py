@@ -32,7 +32,7 @@ def write_lexicon(
 
     Examples
     --------
-    >>> from asr.lexicon import SILENCE, Lexicon, write_lexicon
+    >>> from asr.lexicon import Lexicon, write_lexicon
     >>> lexicon = Lexicon({"ONE": (("W", "AH", "N"),)})
     >>> write_lexicon(lexicon, "written.txt")
     """

@@ -143,3 +143,10 @@ def test_multigraphs_are_proposed_and_read_as_a_lexicon(asr, tmp_path, toy_corpu
     assert status == 0 and " one " in out.lower()
     status, _, err = asr("validate", "--data", toy_corpus / "train", "--lexicon", "graphemes:absent")
     assert status == 1 and "'absent'" in err
+
+
+def test_transcripts_are_no_dictionary(asr, tmp_path):
+    (tmp_path / "text").write_text("one-1 A B\none-2 B C\n")
+    (tmp_path / "utt2spk").write_text("one-1 one\none-2 one\n")
+    status, _, err = asr("lexicon", "--train", tmp_path / "text", "--out", tmp_path / "m")
+    assert status == 1 and "transcripts" in err

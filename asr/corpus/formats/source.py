@@ -134,7 +134,7 @@ class AudioFinder:
                     self.use(path)
                     return path
         return LeftOut(
-            place, "no-audio", f"audio file '{name}' not found in {self.folder}; --audio names another folder"
+            place, "no-audio", f"audio file '{name}' not found in {self.folder}; --audio (audio=) names another folder"
         )
 
     def use(self, path: Path) -> None:

@@ -79,7 +79,7 @@ def _intervals(path: Path, audio: Path, pattern: re.Pattern[str] | None) -> Iter
 
 def no_tier(tiers: Iterable[str], pattern: re.Pattern[str] | None) -> str:
     """Return the reason for a file without a tier of transcripts."""
-    wanted = "no tier with transcripts" if pattern is None else f"no tier matches --tiers {pattern.pattern}"
+    wanted = "no tier with transcripts" if pattern is None else f"no tier matches --tiers (tiers=) {pattern.pattern}"
     return f"{wanted}; the tiers are {', '.join(tiers) or 'none'}"
 
 
