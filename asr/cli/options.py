@@ -194,6 +194,9 @@ def require_corpus(path: Path | None, option: str) -> None:
     require_directory(path, option)
     if path is None or any(exists(path / name) for name in ("wav.scp", "feats.scp", "utt2spk", "text")):
         return
+    parts = sorted(below.parent.name for name in ("wav.scp", "feats.scp") for below in path.glob(f"*/{name}"))
+    if parts:
+        raise CorpusError(f"{option}: '{path}' has the data directories {' and '.join(parts)}. Use {path / parts[0]}.")
     from asr.corpus.formats.detect import prepare_command
 
     command = prepare_command(path)

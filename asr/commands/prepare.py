@@ -184,7 +184,8 @@ def change_table(changes: Counter[tuple[str, str]]) -> Iterator[str]:
 
 def _reader(format_name: str, source: Path) -> Reader:
     if format_name not in FORMATS:
-        raise ConfigError(f"'{format_name}' is not a format. Expected one of {', '.join(FORMATS)}.")
+        praat = " Use textgrid for Praat." if format_name.lower() == "praat" else ""
+        raise ConfigError(f"'{format_name}' is not a format.{praat} Expected one of {', '.join(FORMATS)}.")
     if format_name != "lhotse" and is_dir(source) == (format_name in FILE_FORMATS):
         wanted = "a file" if format_name in FILE_FORMATS else "a folder"
         raise CorpusError(f"{source}: the format '{format_name}' needs {wanted}.", code="missing-file")
@@ -351,7 +352,8 @@ def _chosen_speakers(speakers: Sequence[str], wanted: int | Sequence[str], seed:
     if isinstance(wanted, int):
         if wanted >= len(speakers):
             raise ConfigError(
-                f"--test-speakers (test_speakers=): {wanted} of {len(speakers):,} leaves none for training."
+                f"--test-speakers (test_speakers=): {wanted} of {count(len(speakers), 'speaker')} leaves none for "
+                "training."
             )
         return set(random.Random(seed).sample(speakers, wanted))
     chosen = {_key(name) for name in wanted}

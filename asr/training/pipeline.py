@@ -120,6 +120,8 @@ def train(
         workers=workers,
     )
     log_findings(report, of_lists=resumed)
+    for remark in report.remarks:
+        log.info("%s", printable(remark))
     in_memory = until == "hybrid" and _stays_in_memory(checked)
     inputs = _read_inputs(data, lexicon, checked, report, root, resumed, in_memory)
     in_memory_model = None

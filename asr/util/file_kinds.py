@@ -2,7 +2,10 @@
 
 _MODEL = "Use its ARPA file"
 _KINDS = {
-    b"PK\x03\x04": ("a zip archive", "Unpack it first (unzip)"),
+    b"PK\x03\x04": (
+        "a zip archive, or a spreadsheet",
+        "Save a spreadsheet as CSV, or unpack the archive (unzip)",
+    ),
     b"BZh91AY&SY": ("packed with bzip2", "Unpack it first (bunzip2), or pack it with gzip"),
     b"\xfd7zXZ\0": ("packed with xz", "Unpack it first (unxz), or pack it with gzip"),
     b"7z\xbc\xaf\x27\x1c": ("a 7z archive", "Unpack it first (7z x)"),

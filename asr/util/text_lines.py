@@ -100,8 +100,8 @@ def read_text(
         text = content.decode(errors="replace")
         for number, value in _undecodable(content):
             reason = (
-                f"the byte 0x{value:02x} is not UTF-8 text. Convert the file first (for example: iconv -f latin1 -t "
-                "utf-8)"
+                f"the byte 0x{value:02x} is not UTF-8 text. Save the file as UTF-8 (spreadsheets: CSV UTF-8), or "
+                "convert it from its encoding (for example: iconv -f cp1250 -t utf-8)"
             )
             _report(Issue("not-utf8", reason, path=Path(path), line=number), error, issues)
     text = text.lstrip("\ufeff")  # a program may add a second mark

@@ -37,8 +37,13 @@ def centred_scatter(K: np.ndarray, penalty: str, weight: np.ndarray | None = Non
         K *= root
         K *= root[:, None]
     C = K @ K.T if penalty == "identity" else K
-    constant = np.sqrt(share)
-    C += np.outer(2 * np.linalg.norm(C) * constant, constant)
+    largest = 2 * np.linalg.norm(C)
+    if weight is None:
+        C += largest / C.shape[0]
+    else:
+        constant = np.sqrt(share)
+        for row, own in zip(C, constant, strict=True):  # without another matrix
+            row += largest * own * constant
     return C, column_means
 
 

@@ -96,13 +96,12 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     tol : float
         Largest entry of the objective's gradient at which "irls" stops, in whitened coordinates.
     max_newton_steps : int
-        Maximum number of steps of "irls".
     class_weight : dict, "balanced" or None
         Weight of each class in the loss, multiplied by the sample weights.
     max_memory : int, optional
-        Bytes that the fit may use in addition to the samples: in this process and in its workers on this machine.
+        Bytes that the fit may use in addition to the samples, with its workers on this machine.
     warm_start : bool
-        Keep the centers and start from the weights of the previous fit, if there is one with the same classes.
+        Keep the centers and start from the weights of the previous fit, if it had the same classes.
     random_state : int, RandomState or None
         Draws the order of the passes, and the random centers; candidates are spread evenly over classes and samples.
 
@@ -485,7 +484,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class with the largest output."""
-        return self.classes_[self._class_outputs(X).argmax(axis=1)]
+        best = self._class_outputs(X).argmax(axis=1)
+        return self.classes_[best]
 
     def _class_outputs(self, X: np.ndarray) -> np.ndarray:
         outputs = self._outputs(self._checked(X))

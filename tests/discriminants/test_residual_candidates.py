@@ -65,9 +65,9 @@ def test_the_pilot_is_a_quarter_of_the_candidates_and_repeated_rows_count_once(m
     drawn = []
     selected = learner.ForwardSelectionLearner._selected
 
-    def spy(self, X, targets, rows, kernel, random):
+    def spy(self, X, targets, rows, *others):
         drawn.append(rows)
-        return selected(self, X, targets, rows, kernel, random)
+        return selected(self, X, targets, rows, *others)
 
     monkeypatch.setattr(learner.ForwardSelectionLearner, "_selected", spy)
     settings = {"candidates": "residual", "sigma": 0.05, "criterion": None, "random_state": 0}

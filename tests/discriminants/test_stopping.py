@@ -138,7 +138,7 @@ def test_cross_validation_keeps_the_size_that_a_plain_loop_over_the_folds_finds(
 ) -> None:
     learner = learner_class(7, sigma=SIGMA, dictionary=dictionary, n_candidates=None, criterion=None)
     if is_classifier(learner):
-        learner.set_params(posterior="gaussian")  # the largest output wins, as in the comparison of sizes by the folds
+        learner.set_params(decide_by="output")  # as in the comparison of sizes by the folds
     y, _ = targets(learner)
     splitter: Any = StratifiedKFold if is_classifier(learner) else KFold
     losses = np.zeros(7)
