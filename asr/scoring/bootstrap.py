@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import log
 from typing import Literal
 
 import numpy as np
@@ -74,13 +73,14 @@ def wer_interval(
 def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
     """Return the bootstrap interval over utterances in brackets, or why it is missing.
 
-    Without errors, its upper end is that of independent words, -ln(1 - level) / n.
+    Without errors in n words, its upper end is 1 - (1 - level)^(1 / n), that of independent words (Clopper and Pearson
+    1934).
     """
     spoken = sum(utterance.counts.words > 0 for utterance in report.utterances)
     if spoken < MIN_UTTERANCES:
         return f"[no interval: {spoken} utterances with words, at least {MIN_UTTERANCES} needed]"
-    if not report.errors:  # the bootstrap has no errors to draw (Hanley and Lippman-Hand 1983)
-        return f"[0.00, {min(100.0, -100 * log(1 - level) / report.words):.2f}] at {100 * level:g} %"
+    if not report.errors:  # the bootstrap has none to draw
+        return f"[0.00, {100 * (1 - (1 - level) ** (1 / report.words)):.2f}] at {100 * level:g} %"
     interval = wer_interval(report, level=level)
     return f"[{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 

@@ -113,7 +113,8 @@ def test_systems_scored_on_different_references_are_not_compared():
 
 def test_few_utterances_give_no_interval():
     five, four = ({str(n): ["ONE"] if n < words else [] for n in range(9)} for words in (5, 4))
-    assert over_utterances(score_utterances(five, five)) == "[0.00, 0.00] at 95 %"
+    # With an error rate of 45.07 %, all five words are right in 5 % of the tests.
+    assert over_utterances(score_utterances(five, five)) == "[0.00, 45.07] at 95 %"
     texts = "[no interval: 4 utterances with words, at least 5 needed]"
     assert over_utterances(score_utterances(four, four)) == texts
     assert "0 utterances with words" in over_utterances(score_utterances({"a": []}, {}))
