@@ -22,19 +22,31 @@ from asr.cli.options import (
 )
 from asr.util.memory_errors import require_address_space
 
+AlignModel = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        metavar="FILE",
+        help="Model file of asr train or asr tune.  [default: mixtures are trained on the corpus itself]",
+        show_default=False,
+    ),
+]
+HandLabels = Annotated[
+    Path | None,
+    typer.Option(
+        "--compare",
+        metavar="PATH",
+        help="Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. Prints the distances between "
+        "the boundaries and writes compare.tsv.",
+        show_default=False,
+    ),
+]
+
 
 def align(
     data: Data,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for all output files.", show_default=False)],
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            "--model",
-            metavar="FILE",
-            help="Model file of asr train or asr tune.  [default: mixtures are trained on the corpus itself]",
-            show_default=False,
-        ),
-    ] = None,
+    model: AlignModel = None,
     lexicon: Annotated[
         Path | None,
         typer.Option(
@@ -55,16 +67,7 @@ def align(
             show_default=False,
         ),
     ] = "",
-    compare: Annotated[
-        Path | None,
-        typer.Option(
-            "--compare",
-            metavar="PATH",
-            help="Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. Prints the distances between "
-            "the boundaries and writes compare.tsv.",
-            show_default=False,
-        ),
-    ] = None,
+    compare: HandLabels = None,
     classifier: ClassifierOfModel = None,  # given to model files by the option
     extractor: ExtractorOfModel = None,  # the same
     root: Root = None,

@@ -8,6 +8,33 @@ import typer
 from asr.cli.options import Fold, IgnoreCase, Level, UttToSpeaker, require_file
 from asr.util.errors import CorpusError, printable
 
+Alignments = Annotated[
+    Path | None,
+    typer.Option(
+        "--alignments",
+        metavar="FILE",
+        help="Write the aligned references and hypotheses, with marked errors, in sclite's format.",
+        show_default=False,
+    ),
+]
+Sgml = Annotated[
+    Path | None,
+    typer.Option("--sgml", metavar="FILE", help="Write the alignments for NIST's sc_stats.", show_default=False),
+]
+Trn = Annotated[
+    Path | None,
+    typer.Option("--trn", metavar="FILE", help="Write the scored words of HYP as trn.", show_default=False),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw the confusions of the 40 words or phones with the most errors (.png, .svg or .pdf).",
+        show_default=False,
+    ),
+]
+
 
 def score(
     reference: Annotated[
@@ -25,32 +52,10 @@ def score(
         ),
     ],
     utt2spk: UttToSpeaker = None,
-    alignments: Annotated[
-        Path | None,
-        typer.Option(
-            "--alignments",
-            metavar="FILE",
-            help="Write the aligned references and hypotheses, with marked errors, in sclite's format.",
-            show_default=False,
-        ),
-    ] = None,
-    sgml: Annotated[
-        Path | None,
-        typer.Option("--sgml", metavar="FILE", help="Write the alignments for NIST's sc_stats.", show_default=False),
-    ] = None,
-    trn: Annotated[
-        Path | None,
-        typer.Option("--trn", metavar="FILE", help="Write the scored words of HYP as trn.", show_default=False),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the confusions of the 40 words or phones with the most errors (.png, .svg or .pdf).",
-            show_default=False,
-        ),
-    ] = None,
+    alignments: Alignments = None,
+    sgml: Sgml = None,
+    trn: Trn = None,
+    plot: Plot = None,
     ignore_case: IgnoreCase = False,
     fold: Fold = None,
     level: Level = 0.95,

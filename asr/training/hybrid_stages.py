@@ -84,18 +84,8 @@ def train_hybrid_system(
                 finished(100)  # not every classifier reports progress
             hmm, curves = result.hmm, list(result.curves)
         else:
-            hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
-            assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # single stream
-            acoustic = with_second_stream(
-                hmm.acoustic_model,
-                table.frames,
-                states,
-                settings,
-                hmm.topology,
-                n_unspliced=front_end.n_unspliced_,
-                workers=context.workers,
-            )
-            hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
+            hmm = _with_mixtures(one_stream, table.frames, states, settings, front_end, context)
+            curves = [tuple(curve) for curve in one_stream.curves.values()]
         if settings.recording_noise_model:
             hmm = replace(hmm, pauses=_pause_sounds(table, dataset, states, hmm.topology))
         heard = {name: words for name, words in dataset.references.items() if name not in mixtures.failed}
@@ -133,6 +123,24 @@ def train_hybrid_system(
     if not settings.n_sequence_epochs:
         return of_frames
     return train_on_sequences(context, f"{name}-sequences", dataset, mixtures, of_frames, settings)
+
+
+def _with_mixtures(
+    one_stream: TrainedSystem,
+    frames: np.ndarray,
+    states: np.ndarray,
+    settings: HybridSettings,
+    front_end: FrontEnd,
+    context: TrainingContext,
+) -> PhoneHmm:
+    """Return a trained hybrid of one stream with mixtures as its second stream."""
+    hmm = one_stream.load().hmm
+    assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # single stream
+    n_unspliced = front_end.n_unspliced_
+    acoustic = with_second_stream(
+        hmm.acoustic_model, frames, states, settings, hmm.topology, n_unspliced=n_unspliced, workers=context.workers
+    )
+    return PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
 
 
 def _by_round(curves: Sequence[Sequence[float]]) -> dict[str, Sequence[float]]:
