@@ -103,24 +103,25 @@ def align(
     import asr
     from asr.alignment.label_files import label_formats
     from asr.cli.reporting import report_failures
+    from asr.runs.log import stage_lines
 
     # The fit of the transcripts is always logged, as in training, not only for suspects.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    # Without a model, one line per stage of the training.
-    for room in ("asr.alignment.score_files", "asr.commands.align", "asr.api.commands", "asr.runs.run"):
+    for room in ("asr.alignment.score_files", "asr.commands.align", "asr.api.commands"):
         logging.getLogger(room).setLevel(logging.INFO)
-    summary = asr.align(
-        model,
-        data,
-        out,
-        root=root,
-        lexicon=lexicon,
-        formats=formats,
-        compare=compare,
-        upsample=upsample,
-        jobs=jobs,
-        cluster=cluster,
-    )
+    with stage_lines():
+        summary = asr.align(
+            model,
+            data,
+            out,
+            root=root,
+            lexicon=lexicon,
+            formats=formats,
+            compare=compare,
+            upsample=upsample,
+            jobs=jobs,
+            cluster=cluster,
+        )
     typer.echo(out / "words.ctm")
     for name in label_formats(formats):
         typer.echo(out / name)

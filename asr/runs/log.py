@@ -71,6 +71,18 @@ def training_log(*, verbose: bool = False) -> Iterator[None]:
             logger.setLevel(level)
 
 
+@contextmanager
+def stage_lines() -> Iterator[None]:
+    """Log one line per finished stage, also where other messages of this level are not logged."""
+    stages = logging.getLogger("asr.runs.run")
+    level = stages.level
+    stages.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        stages.setLevel(level)
+
+
 def write_log(directory: Path) -> None:
     """Write the records of the running command to `directory/train.log`, if `training_log` is active."""
     if _WAITING and _WAITING[-1].target is None:

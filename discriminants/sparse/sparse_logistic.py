@@ -70,8 +70,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     kernel
         If k(x, z) is not positive semidefinite, directions in which W'K_mm W is not positive are omitted.
     alpha : float or "auto"
-        Ridge in the norm of the kernel's Hilbert space, relative to the mean loss; the bias is not penalized. "auto" is
-        1e-7. With fewer than ten samples per center it is the best of five values by five-fold cross-validation.
+        Ridge in the norm of the kernel's Hilbert space, relative to the mean loss, without the bias. "auto" is 1e-7, or
+        with fewer than ten samples per center the best of five values by five-fold cross-validation.
     damping : float
         Variance, relative to K_mm, below which a direction is no longer scaled up to unit variance.
     loss : {"multinomial", "ovr"}
@@ -96,6 +96,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     tol : float
         Largest entry of the objective's gradient at which "irls" stops, in whitened coordinates.
     max_newton_steps : int
+        Maximum number of steps of "irls".
     class_weight : dict, "balanced" or None
         Weight of each class in the loss, multiplied by the sample weights.
     max_memory : int, optional
@@ -119,8 +120,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     training_loss_curve_ : list of float
         Mean loss over each pass, with changing weights; for "irls", mean loss and penalty after each step.
     loss_curve_ : list of float
-        Held-out cross-entropy (natural log, per sample) after each pass or step if validation samples are given, else
-        the training loss.
+        Cross-entropy (natural log, per sample) of the validation samples after each pass or step, or the training loss.
 
     See Also
     --------
