@@ -172,9 +172,13 @@ _WEIGHT_CHECKS = [
 def _expected_failures(estimator: Any) -> dict[str, str]:
     weighted = {}
     weighs = has_fit_parameter(estimator, "sample_weight") or hasattr(estimator, "class_weight")
-    if weighs and not getattr(estimator, "_takes_weights", False):
+    descends = getattr(estimator, "solver", None) == "coordinate_descent"
+    all_samples = isinstance(estimator, _FORWARD) and estimator.n_candidates is None
+    if weighs and (descends or all_samples):
+        weighted = dict.fromkeys((*_WEIGHT_CHECKS[:6], _WEIGHT_CHECKS[-1]), "weights are refused with these settings")
+    elif weighs and not getattr(estimator, "_takes_weights", False):
         weighted = dict.fromkeys(_WEIGHT_CHECKS, "weights are refused")
-    elif isinstance(estimator, LinearDiscriminant):
+    elif isinstance(estimator, LinearDiscriminant) and estimator.posterior == "equal_covariance":
         weighted = dict.fromkeys(_WEIGHT_CHECKS[3:6], "the classes of these checks have no variance")
     elif isinstance(estimator, OneVsOneSVC):
         weighted["check_class_weight_classifiers"] = "pairs without the heavy class outvote it"
@@ -184,7 +188,9 @@ def _expected_failures(estimator: Any) -> dict[str, str]:
         isinstance(estimator, SparseKernelLogisticClassifier) and estimator.alpha == "auto"
     ):
         weighted["check_sample_weight_equivalence_on_dense_data"] = "equal samples may lie in different folds"
-        if isinstance(estimator, NPDClassifier | OROLSClassifier):
+        plain = isinstance(estimator, NPDClassifier | OROLSClassifier) and estimator.candidates != "residual"
+        by_score = plain and estimator.rule not in ("matching_pursuit", "largest_residual")
+        if by_score and estimator.kernel != "polynomial":
             weighted["check_class_weight_classifiers"] = (
                 "posteriors of classes with a ten-millionth of the weight are too high; outputs are not"
             )
