@@ -114,7 +114,7 @@ def test_filler_in_context_takes_any_state_of_each_phone(lexicon, tree, seed, fi
         for way in spelled_out(words):
             said = tuple(word for group in way for word in group)
             penalty = filler_penalty * sum(word in PHONES for word in said)
-            for phones in ways_to_say(said, other):
+            for phones, _ in ways_to_say(said, other):
                 if sum(1 if phone == SHORT_PAUSE else 2 for phone, _ in phones) <= N_FRAMES:
                     path = best_path(scores, _spelled(phones, topology), topology.unit_state, self_loops)
                     best = max(best, path.score + best_grammar_score(grammar, words) + penalty)
