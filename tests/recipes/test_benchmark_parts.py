@@ -128,7 +128,7 @@ def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
         forward, peer = NPDRegressor(random_state=0, criterion=None), SVR()
     else:
         y, folds = codes, StratifiedKFold(5, shuffle=True, random_state=0)
-        forward, peer = NPDClassifier(random_state=0, criterion=None, posterior="gaussian"), SVC()
+        forward, peer = NPDClassifier(random_state=0, criterion=None, decide_by="output"), SVC()
     partitions = tuple(Partition(p[:90], p[90:]) for p in (random.permutation(180) for _ in range(2)))
     problem = Problem(X, y, partitions)
     sizes = (1, 2, 5, 12)
@@ -157,7 +157,7 @@ def test_choice_by_squared_outputs_takes_the_least_squares():
     codes, X = rings(np.random.default_rng(2), 120, 3)
     problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
     settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 10.0))
-    learner = KFDClassifier(penalty="kernel", posterior="gaussian")
+    learner = KFDClassifier(penalty="kernel", posterior="gaussian", decide_by="output")
     squares, errors = [], []
     for setting in settings:
         model, outputs = clone(learner).set_params(**setting), np.empty((120, 3))
@@ -193,7 +193,7 @@ def test_smoothed_loss_passes_over_an_isolated_minimum():
     codes, X = rings(np.random.default_rng(2), 120, 3)
     problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
     settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 0.1, 10.0))
-    learner = KFDClassifier(penalty="kernel", posterior="gaussian")
+    learner = KFDClassifier(penalty="kernel", posterior="gaussian", decide_by="output")
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     errors = np.array([held_out_loss(clone(learner).set_params(**setting), problem, 0, folds) for setting in settings])
     choice = choose([Search("kfd", learner, settings, by="smoothed_loss")], problem, [0], jobs=1, description="")["kfd"]

@@ -18,4 +18,4 @@ def test_division_by_changes_finds_most_phones_of_little_speech(rm1_sample, monk
     assert min(right["auto"]["0.4"]) > 82.0  # 84.8 and 86.2
     assert max(right["equal"]["0.4"]) < 70.0  # 58.8 and 63.4
     assert min(right["equal, restarted"]["0.4"]) > 80.0
-    assert min(right["auto, restarted"]["0.4"]) > 85.0
+    assert min(right["auto, restarted"]["0.4"]) > 83.0  # 84.0 and 87.1, with pauses found by their level alone

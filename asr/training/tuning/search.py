@@ -153,7 +153,8 @@ class TuningResult:
     @property
     def standard_error(self) -> float:
         """Bootstrap standard error over speakers of the word error rate, in percentage points; 0 without words."""
-        return wer_standard_error(self.report, unit="speaker") if self.report.words else 0.0
+        several = self.report.words and len(self.report.speakers()) > 1
+        return wer_standard_error(self.report, unit="speaker") if several else 0.0
 
 
 def tune(scored: Sequence[FoldScores], settings: TuningSettings, *, max_active: int = 0) -> TuningResult:
