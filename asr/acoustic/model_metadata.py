@@ -142,7 +142,7 @@ class ModelMetadata(HybridParts):
     lexicon: dict[str, list[list[str]]]
     lexicon_digest: str
     probabilities: dict[str, list[Annotated[float, Field(gt=0, le=1)]]] = {}
-    """Of the variants of words whose variants are not equally likely (`Lexicon.probabilities`); absent without any."""
+    """Probabilities of the variants of a word (`Lexicon.probabilities`); absent for equally likely ones."""
     graphemes: bool = False
     """Whether the phones are letters (`asr.lexicon.graphemes`); absent if not."""
     multigraphs: dict[str, list[str]] = {}

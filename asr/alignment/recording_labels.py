@@ -137,7 +137,7 @@ def _tiers(ones: Sequence[AlignedUtterance]) -> Iterator[LabelTier]:
 def labels_of(
     one: AlignedUtterance, segments: Sequence[Segment], trusts: Sequence[float] = (), start: float = 0.0
 ) -> Iterator[Label]:
-    """Yield words or phones of an utterance that begins at `start` seconds; without `trusts` they are None."""
+    """Yield words or phones of an utterance that begins at `start` seconds, with `trusts` if these are known."""
     border = one.times.border
     values: Sequence[float | None] = trusts or [None] * len(segments)
     for segment, trust in zip(segments, values, strict=True):

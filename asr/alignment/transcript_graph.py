@@ -18,7 +18,7 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     """Build the graph that accepts exactly `words`, with optional silence first and optional pauses after words.
 
     The first arc of a pronunciation has the natural logarithm of its probability as its weight.
-    There are no optional pauses if the lexicon marks silence.
+    Pauses are left out if the lexicon marks silence.
 
     Raises LexiconError if a word has no pronunciation or one with an unknown phone, or the graph would be too large.
     """

@@ -73,7 +73,7 @@ def train(
     ----------
     lexicon : path, "graphemes" or "phones"
         Pronunciations. "graphemes": the words of the transcripts, with a phone for each letter. "graphemes:FILE": with
-        a table of letters and their phones, as of `asr lexicon --multigraphs`. "phones": each word of the transcripts
+        a table of letters and their phones (`asr lexicon --multigraphs`). "phones": each word of the transcripts
         is a phone (`asr.lexicon.phone_units`).
     output : path
         Work directory for stages and models.

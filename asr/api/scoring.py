@@ -1,7 +1,6 @@
 """The commands `asr score` and `asr compare` as functions."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -123,11 +122,11 @@ def compare(
         raise ArgumentError(
             f"compare: systems has {count(len(given), 'name')}. Expected at least two different systems"
         )
-    if not isinstance(reference, str | os.PathLike | Mapping):
-        reference = list(reference)  # it is read for each system
+    change = _change(fold)
+    references = _references(reference, speakers, change)
     reports = {}
     for name, hypothesis in given.items():
-        made = read_inputs(reference, hypothesis, speakers=speakers, fold=fold).report(ignore_case=ignore_case)
+        made = _against(references, reference, hypothesis, change).report(ignore_case=ignore_case)
         for names, fault in ((made.missing, "lacks"), (made.extra, "has, unlike the references,")):
             if names:
                 raise CorpusError(
@@ -146,26 +145,43 @@ def read_inputs(
     fold: StrPath | None = None,
 ) -> ScoringInputs:
     """Read the inputs of `score`."""
-    references = given_references(reference)
+    change = _change(fold)
+    return _against(_references(reference, speakers, change), reference, hypothesis, change)
+
+
+def _change(fold: StrPath | None) -> Callable[[str], str]:
+    """Return the function that folds a word; without a map it changes nothing."""
+    return str if fold is None else partial(folded, read_fold(fold if isinstance(fold, str) else Path(fold)))
+
+
+def _references(
+    reference: Transcripts, speakers: StrPath | Mapping[str, str] | None, change: Callable[[str], str]
+) -> References:
+    """Read and fold the references, with the given speakers."""
+    references = given_references(reference).changed(change)
+    if speakers is None:
+        return references
+    if isinstance(speakers, Mapping):
+        return replace(references, speakers={nfc(name): speaker for name, speaker in speakers.items()})
+    return replace(references, speakers=read_utt2spk(Path(speakers)))
+
+
+def _against(
+    references: References, given: Transcripts, hypothesis: Transcripts, change: Callable[[str], str]
+) -> ScoringInputs:
+    """Read and fold the hypotheses for these references, which were read from `given`."""
     hypotheses = given_hypotheses(hypothesis, references)
-    if is_list(reference) and is_list(hypothesis) and len(references.words) != len(hypotheses):
+    if is_list(given) and is_list(hypothesis) and len(references.words) != len(hypotheses):
         raise CorpusError(
             f"{len(references.words)} references and {len(hypotheses)} hypotheses. Expected one hypothesis for each "
             "reference"
         )
     if references.words.keys().isdisjoint(hypotheses):
-        said, found = name_of(reference, "the reference"), name_of(hypothesis, "the hypothesis")
+        said, found = name_of(given, "the reference"), name_of(hypothesis, "the hypothesis")
         ours, theirs = (printable(repr(next(iter(one)))) if one else "none" for one in (hypotheses, references.words))
         raise CorpusError(
             f"{found} and {said} have no utterance in common; their first utterances are {ours} and {theirs}. "
             "Expected the same utterance ids in both"
         )
-    if fold is not None:
-        change = partial(folded, read_fold(fold if isinstance(fold, str) else Path(fold)))
-        references = references.changed(change)
-        hypotheses = {name: tuple(filter(None, map(change, words))) for name, words in hypotheses.items()}
-    if isinstance(speakers, Mapping):
-        references = replace(references, speakers={nfc(name): speaker for name, speaker in speakers.items()})
-    elif speakers is not None:
-        references = replace(references, speakers=read_utt2spk(Path(speakers)))
-    return ScoringInputs(references, hypotheses)
+    folded_words = {name: tuple(filter(None, map(change, words))) for name, words in hypotheses.items()}
+    return ScoringInputs(references, folded_words)

@@ -106,8 +106,8 @@ Unit = Annotated[
     Literal["word", "phone"],
     typer.Option(
         "--unit",
-        help="What the transcripts consist of. With 'phone', each of their words is a phone, and no lexicon is needed; "
-        "a mark such as sil or h# is silence.",
+        help="Units of the transcripts. With 'phone', each word is a phone or a mark of silence (such as sil or h#), "
+        "and no lexicon is needed.",
     ),
 ]
 Upsample = Annotated[

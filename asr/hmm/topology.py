@@ -152,6 +152,15 @@ def uniform_self_loops(topology: Topology, mean_frames: float = 3.0) -> np.ndarr
     return np.full(topology.n_units, 1.0 - 1.0 / mean_frames)
 
 
+def count_transitions(states: np.ndarray, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    """Count self-transitions and visits of every unit, int64 (n_units,), in one utterance.
+
+    `states`, int32 (n_frames,): state of every frame; the topology has no context.
+    """
+    visits = np.bincount(states[np.r_[True, np.diff(states) != 0]], minlength=topology.n_units)
+    return np.bincount(states, minlength=topology.n_units) - visits, visits
+
+
 def estimate_self_loops(stays: np.ndarray, visits: np.ndarray, floor: float = 0.05) -> np.ndarray:
     """Estimate self-loop probabilities from self-transitions and visits per unit, within `floor` and 1 - `floor`."""
     return np.clip((stays + 1.0) / (stays + visits + 2.0), floor, 1.0 - floor)

@@ -86,21 +86,8 @@ class SystemComparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return systems, pairs, unit, level and conclusions, for JSON."""
-        systems = [
-            {
-                "name": name,
-                "wer": report.wer,
-                "ser": report.ser,
-                "words": report.words,
-                "errors": report.errors,
-                "sub": report.substitutions,
-                "del": report.deletions,
-                "ins": report.insertions,
-            }
-            for name, report in self.reports.items()
-        ]
         return {
-            "systems": systems,
+            "systems": [{"name": name, **report.as_row()} for name, report in self.reports.items()],
             "pairs": [asdict(pair) for pair in self.pairs],
             "corrected": "holm" if len(self.pairs) > 1 else None,
             "unit": self.unit,

@@ -190,6 +190,18 @@ class ScoreReport:
         wrong = [utterance for utterance in self.utterances if utterance.counts.errors]
         return tuple(sorted(wrong, key=lambda u: (-u.counts.errors, -u.counts.wer, u.id))[:n])
 
+    def as_row(self) -> dict[str, float]:
+        """Return error rates in % and counts: wer, ser, words, errors, sub, del and ins."""
+        return {
+            "wer": self.wer,
+            "ser": self.ser,
+            "words": self.words,
+            "errors": self.errors,
+            "sub": self.substitutions,
+            "del": self.deletions,
+            "ins": self.insertions,
+        }
+
     def confusions(self) -> tuple[tuple[Pair, int], ...]:
         """Count errors by type, most frequent first; None is the missing side."""
         pairs = (pair for utterance in self.utterances for pair in utterance.pairs)

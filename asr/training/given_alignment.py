@@ -20,7 +20,7 @@ from asr.alignment.ctm import read_ctm
 from asr.decode.path_segments import Segment
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.hmm.topology import SILENCE, Topology, estimate_self_loops
+from asr.hmm.topology import SILENCE, Topology, count_transitions, estimate_self_loops
 from asr.lexicon import Lexicon
 from asr.lexicon.phone_units import is_silent
 from asr.training.dataset import Dataset
@@ -150,7 +150,7 @@ def train_given_mixtures(context: TrainingContext, name: str, dataset: Dataset) 
         for _ in range(DIVISIONS):
             single = grow(table.frames, states, topology.n_states, 1)
             states = _states(runs, table, topology, single)
-        counts = [_transitions(states[table.rows(one)], topology) for one in runs]
+        counts = [count_transitions(states[table.rows(one)], topology) for one in runs]
         self_loops = estimate_self_loops(*np.sum(counts, axis=0))
         untrained = context.lexicon.untrained_phones(dataset.references.values())
         for n_components in settings.mixtures:
@@ -198,9 +198,3 @@ def _segments(runs: list[Run], topology: Topology) -> tuple[list[Segment], list[
     """Return the phones as segments, and those that are not silence as words."""
     phones = [Segment(topology.phone_names[phone], first, end) for phone, first, end in runs]
     return phones, [one for one in phones if one.label != SILENCE]
-
-
-def _transitions(states: np.ndarray, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """Count self-transitions and visits of every unit, int64 (n_units,), in one utterance's states."""
-    visits = np.bincount(states[np.r_[True, np.diff(states) != 0]], minlength=topology.n_units)
-    return np.bincount(states, minlength=topology.n_units) - visits, visits

@@ -23,7 +23,6 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     decide_by : {"posterior", "output"}
         `predict` returns the class with the largest posterior, or the class with the largest output. The source's
         threshold of two classes is output zero, where the posteriors may differ.
-
     class_weight : dict, "balanced" or None
         Weight of each class, multiplied by the sample weights; labels that are left out have weight one. "balanced"
         gives all classes equal sums of weights. Posteriors are then those of the weighted samples.

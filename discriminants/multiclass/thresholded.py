@@ -91,7 +91,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
         return self._outputs(X)
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> Any:
-        """Call `_fit_targets`; a subclass whose `fit` takes weights uses them."""
+        """Call `_fit_targets`; a subclass with a `fit` of its own replaces this method."""
         self._fit_targets(X, targets, weight)
 
     def _held_out_outputs(

@@ -32,7 +32,7 @@ from asr.features.frontend import FrontEnd
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.ngram import estimate_ngram
 from asr.hmm.state_graph import StateGraph
-from asr.hmm.topology import estimate_self_loops
+from asr.hmm.topology import count_transitions, estimate_self_loops
 from asr.recognition.decoder import recognize
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
@@ -47,7 +47,7 @@ from asr.util.errors import ConfigError
 from discriminants.util.blas_threads import one_blas_thread
 from recipes.rm1.__main__ import kernel_logistic
 from recipes.rm1.cepstra import FEATURES
-from recipes.rm1.sample_data import Labelled, count_transitions, read_sample
+from recipes.rm1.sample_data import Labelled, read_sample
 from recipes.rm1.sample_report import Scored, frame_report, print_rows, verdicts, write_rows
 
 log = logging.getLogger("recipes.rm1.sample")

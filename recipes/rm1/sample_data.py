@@ -160,9 +160,3 @@ def phone_begins(states: np.ndarray) -> np.ndarray:
     begins = np.ones(len(states), bool)
     begins[1:] = (np.diff(states // STATES_PER_PHONE) != 0) | (np.diff(states) < 0)
     return begins
-
-
-def count_transitions(states: np.ndarray, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """Count self-transitions and visits of every unit, int64 (n_units,), in one utterance's states."""
-    visits = np.bincount(states[np.r_[True, np.diff(states) != 0]], minlength=topology.n_units)
-    return np.bincount(states, minlength=topology.n_units) - visits, visits

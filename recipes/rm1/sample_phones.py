@@ -12,12 +12,14 @@ transcripts. The settings name the given phone boundaries of the training set, a
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from asr.alignment.ctm import CtmRow, write_ctm
 from asr.corpus.kaldi_ark import write_archive
 from asr.hmm.topology import Topology
 from asr.util.files import atomic_write
 from recipes.rm1.cepstra import FEATURES
-from recipes.rm1.sample_data import STATES_PER_PHONE, Labelled, read_sample
+from recipes.rm1.sample_data import STATES_PER_PHONE, Labelled, phone_begins, read_sample
 
 _SHIFT = 0.01  # seconds from frame to frame
 
@@ -44,12 +46,8 @@ def write_directory(data: Labelled, topology: Topology, folder: Path) -> None:
 def _rows(name: str, data: Labelled, topology: Topology) -> list[CtmRow]:
     """Return the phones of an utterance; a phone begins at its first state."""
     states = data.states[name]
-    phones, places = states // STATES_PER_PHONE, states % STATES_PER_PHONE
-    starts = [0] + [
-        at
-        for at in range(1, len(states))
-        if phones[at] != phones[at - 1] or (places[at] == 0 and places[at - 1] == STATES_PER_PHONE - 1)
-    ]
+    phones = states // STATES_PER_PHONE
+    starts = np.flatnonzero(phone_begins(states)).tolist()
     ends = [*starts[1:], len(states)]
     names = topology.phone_names
     return [

@@ -10,12 +10,12 @@ import pytest
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.corpus.sphinx_features import write_sphinx_features
-from asr.hmm.topology import Topology
+from asr.hmm.topology import Topology, count_transitions
 from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
 from asr.util.errors import CorpusError
 from recipes.rm1 import sample
-from recipes.rm1.sample_data import count_transitions, phone_sequence, read_sample
+from recipes.rm1.sample_data import phone_sequence, read_sample
 from recipes.rm1.sample_report import frame_report
 
 PHONES = ("AA", "N", "SIL", "T")

@@ -19,7 +19,7 @@ from asr.corpus.formats.source import (
     read_annotation,
 )
 from asr.corpus.formats.table import read_rows
-from asr.corpus.formats.textgrid import WORDS, joined, transcript_tiers
+from asr.corpus.formats.textgrid import WORDS, joined, no_tier, transcript_tiers
 from asr.util.errors import CorpusError
 
 COLUMNS = ("tier", "speaker", "start", "end", "label")
@@ -64,7 +64,7 @@ def _utterances(
     kinds = list(dict.fromkeys(kind for kind, _ in tiers))
     kept = transcript_tiers(kinds, pattern)
     if not kept:
-        yield LeftOut(str(path), "no-tier", f"no tier with transcripts among {', '.join(kinds) or 'none'}")
+        yield LeftOut(str(path), "no-tier", no_tier(kinds, pattern))
     for (kind, speaker), intervals in tiers.items():
         place = f"{path}:{speaker} - {kind}"
         if kind in kept:
