@@ -17,7 +17,7 @@ PYTEST_FLAGS ?=
 DOCS_FLAGS ?=
 FUZZ_FLAGS ?= --seconds 60 --seed 0 --save runs/fuzz
 
-.PHONY: help quickstart test test-slow test-all lint format docs fuzz benchmarks wheel clean
+.PHONY: help quickstart test fast-tests test-slow test-all lint style types format docs fuzz benchmarks wheel clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +29,10 @@ quickstart: $(STAMP)  ## Make a small corpus, train on it, recognise, score: run
 RUN_TESTS = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder --durations=10 $(PYTEST_FLAGS)
 
-test: lint  ## Check style and types, then run the fast tests (at most six minutes)
+test: style  ## Check style, then types and the fast tests at the same time (at most six minutes)
+	$(MAKE) --jobs 2 --no-print-directory types fast-tests
+
+fast-tests: $(STAMP)
 	$(RUN_TESTS) -m "not slow"
 
 test-slow: $(STAMP)  ## Run the slow tests: every configuration, whole trainings, signals, damage, fuzzing
@@ -37,9 +40,13 @@ test-slow: $(STAMP)  ## Run the slow tests: every configuration, whole trainings
 
 test-all: test test-slow  ## Run every test
 
-lint: $(STAMP)  ## Check style and types only
+lint: style types  ## Check style and types only
+
+style: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(STAMP)
 	$(BIN)/mypy
 
 format: $(STAMP)  ## Lay the code out as `make lint` wants it

@@ -1,6 +1,6 @@
 """Learners with default settings, compared with scikit-learn's SVC with default settings.
 
-    python -m benchmarks.default_settings [--data-dir ../shared/data/ml/ida] [--draws 8] [--learners NPD OROLS ...]
+    python -m benchmarks.default_settings [--data-dir DIR] [--draws 8] [--learners NPD OROLS ...]
 
 On standardized features: four sets of scikit-learn with random parts for every draw (four fifths for training; 300 and
 900 samples of the digits). With `--data-dir`, also the two-class sets of the IDA benchmark in that folder, with their

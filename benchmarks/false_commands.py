@@ -1,6 +1,6 @@
 """False alarms on recordings without a command, and the commands lost by rejection.
 
-    python -m benchmarks.false_commands --data-dir ../shared/data/speech [--work-dir runs/false-commands] [--seed 5]
+    python -m benchmarks.false_commands --data-dir DIR [--work-dir runs/false-commands] [--seed 5]
 
 The commands are 60 sentences of two to four words. The model is `asr train`'s default on 600 sentences of 30 artificial
 voices, hybrid and mixtures. Rejection is fitted to commands of 12 other voices, 80 sentences of real speech

@@ -1,6 +1,6 @@
 """Test error of a linear model on the features of selected centers, compared with random centers.
 
-    python -m benchmarks.nystroem --data-dir ../shared/data/ml [--sets letter usps] [--sizes 100 300]
+    python -m benchmarks.nystroem --data-dir DIR [--sets letter usps] [--sizes 100 300]
         [--choosers greedy k-means]
 
 Features of the same kernel and width come from `GreedyNystroem` with each chooser and from scikit-learn's `Nystroem`,

@@ -45,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with np.load(options.data) as file:
             X, y, X_test, y_test = (file[name] for name in ("x_train", "y_train", "x_test", "y_test"))
 
-    npd = NPDClassifier(n_centers=10, rule="largest_residual", posterior="gaussian")
+    npd = NPDClassifier(n_centers=10, rule="largest_residual", posterior="gaussian", decide_by="output")
     npd = best_setting(npd, {"sigma": WIDTHS, "epsilon": EPSILONS}, X, y)
-    kfd = KFDClassifier(sigma=npd.sigma, calibrate_on="training", posterior="gaussian")
+    kfd = KFDClassifier(sigma=npd.sigma, calibrate_on="training", posterior="gaussian", decide_by="output")
     kfd = best_setting(kfd, {"regularization": REGULARIZATIONS}, X, y)
     print(f"width {npd.sigma}, epsilon {npd.epsilon} of NPD, regularization {kfd.regularization} of KFD")
 

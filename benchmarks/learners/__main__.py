@@ -1,6 +1,6 @@
 """Fit time, prediction time, memory and test error of the sparse learners, compared with scikit-learn's.
 
-    python -m benchmarks.learners [--data-dir ../shared/data/ml] [--only letter usps selection fisher] [--quick]
+    python -m benchmarks.learners [--data-dir DIR] [--only letter usps selection fisher] [--quick]
 
 Each learner runs in a separate process. Memory is the peak of that process minus its memory before the fit. Times of
 several threads are wall-clock times. The sets letter, usps, a9a and shuttle need --data-dir; `selection` (products of

@@ -49,7 +49,8 @@ class InvariantDigits(ClassifierMixin, BaseEstimator):
             penalty="kernel",
             invariance=0.0,
             virtual=self.virtual,
-            posterior="gaussian",  # so that the largest output wins, as in the source
+            posterior="gaussian",
+            decide_by="output",  # as in the source
             random_state=SEED,
         ).fit(X, y, copies=copies)
         self.classes_, self.basis_centers_ = self.model_.classes_, self.model_.basis_centers_
@@ -149,6 +150,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         tol=1e-3,
         n_candidates=problem.partitions[0].train.shape[0],
         posterior="gaussian",
+        decide_by="output",
         random_state=SEED,
     )
     few: dict[str, Any] = {"n_samples": grids.n_choice}
@@ -157,7 +159,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         # The direct solution on the subset, which is the same discriminant, chooses the settings.
         Search(
             "descent",
-            KFDClassifier(penalty="kernel", posterior="gaussian"),
+            KFDClassifier(penalty="kernel", posterior="gaussian", decide_by="output"),
             settings,
             final={"solver": "coordinate_descent"},
             **few,

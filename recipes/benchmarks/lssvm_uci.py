@@ -109,7 +109,10 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         named = {f"{method}__{parameter}": values for parameter, values in first_grid.items()}
         return Search(method, ShrinkingGridSearchCV(steps, named, n_refinements=grids.refinements, cv=folds))
 
-    outputs: dict[str, Any] = {"posterior": "gaussian"}  # the class of the least error, as in the source
+    outputs: dict[str, Any] = {
+        "posterior": "gaussian",
+        "decide_by": "output",
+    }  # the class of the least error, as in the source
     lssvm = LSSVMClassifier(coding="one-vs-one", **outputs)
     if n_train > ITERATED:
         lssvm = LSSVMClassifier(solver="conjugate_gradient", tol=1e-3, **outputs)

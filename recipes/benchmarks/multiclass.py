@@ -73,7 +73,8 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         "rule": RULE,
         "dictionary": "shared",
         "n_candidates": grids.choice_candidates[name],
-        "posterior": "gaussian",  # so that the largest output wins, as in the source
+        "posterior": "gaussian",
+        "decide_by": "output",  # as in the source
     }
     final = {"n_candidates": grids.final_candidates}
     most = grids.max_centers[name]
@@ -82,7 +83,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     searches = (
         replace(orols, final=final),
         replace(npd, final=final),
-        krls_search(KRLSClassifier, sigmas, most, grids.krls_samples, posterior="gaussian"),
+        krls_search(KRLSClassifier, sigmas, most, grids.krls_samples, posterior="gaussian", decide_by="output"),
         svc_search(widths(problem, grids.svm_multiples), grids.costs, grids.svm_samples),
         kfd_search(sigmas, grids.regularizations),
     )

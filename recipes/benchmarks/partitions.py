@@ -50,7 +50,8 @@ QUICK = _Grids(
     n_partitions=3,
 )
 
-OPTIONS: dict[str, Any] = {"rule": "error_reduction", "n_candidates": 3000}
+BY_OUTPUT: dict[str, Any] = {"decide_by": "output"}  # the source's threshold
+OPTIONS: dict[str, Any] = {"rule": "error_reduction", "n_candidates": 3000, **BY_OUTPUT}
 NPD_SHARES = (0.25, 0.5)  # centers of NPD as fractions of the number of training samples
 SMALL, REPEATS = 250, 4  # up to SMALL training samples the folds are drawn REPEATS times
 
@@ -68,9 +69,9 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     searches = (
         orols_search(OROLSClassifier, sigmas, grids.epsilons, max_centers, **OPTIONS),
         penalised_npd_search(NPDClassifier, sigmas, grids.norm_penalties, npd_sizes, **OPTIONS),
-        ols_search(OLSClassifier, sigmas, max_centers),
+        ols_search(OLSClassifier, sigmas, max_centers, **BY_OUTPUT),
         svc_search(sigmas, grids.costs),
-        kfd_search(sigmas, grids.regularizations),
+        kfd_search(sigmas, grids.regularizations, **BY_OUTPUT),
     )
     return Study(problem, searches, repeats=REPEATS if n_train <= SMALL and not quick else 1)
 

@@ -1,6 +1,7 @@
 """Peer methods: support vector machines of scikit-learn, and the dense kernel Fisher discriminant."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC, SVR
@@ -41,9 +42,9 @@ def svr_search(
     return Search("svm", SVR(cache_size=_CACHE_MB), settings, n_samples=n_samples)
 
 
-def kfd_search(sigmas: Sequence[float], regularizations: Sequence[float]) -> Search:
+def kfd_search(sigmas: Sequence[float], regularizations: Sequence[float], **options: Any) -> Search:
     """Search the dense kernel Fisher discriminant: width and regularization."""
-    estimator = KFDClassifier(penalty=_KFD_PENALTY)
+    estimator = KFDClassifier(penalty=_KFD_PENALTY, **options)
     return Search("kfd", estimator, grid(sigma=sigmas, regularization=regularizations), n_samples=KFD_SUBSET)
 
 

@@ -44,9 +44,10 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     settings = grid(sigma=sigmas, regularization=grids.regularizations)
     # All held-out samples choose rho, threshold and components; a part of them is enough for width and eta.
     final: dict[str, Any] = {"validation": FOLDS_HELD_OUT}
-    fisher = KSODClassifier(rho="fisher", random_state=SEED)
-    free = KSODClassifier(random_state=SEED)
-    pruned = KSODClassifier(n_components="held_out", random_state=SEED)
+    options: dict[str, Any] = {"decide_by": "output", "random_state": SEED}
+    fisher = KSODClassifier(rho="fisher", **options)
+    free = KSODClassifier(**options)
+    pruned = KSODClassifier(n_components="held_out", **options)
     searches = (
         Search("ksod", free, settings, final=final, like="kfd"),
         Search("kfd", fisher, settings, final=final),

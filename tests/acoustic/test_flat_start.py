@@ -80,6 +80,7 @@ def test_lost_silence_restarts_training_from_the_pauses():
     assert (auto == corpus.silent).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_kept_silence_lets_training_go_on(monkeypatch):
     monkeypatch.setattr(gmm_training, "LITTLE_SPEECH", 0.0)
     corpus = PaddedCorpus(seed=0, silence=(10, 26))

@@ -59,6 +59,7 @@ def settings(training: str = "viterbi") -> GmmSettings:
     return GmmSettings(mixtures=(1, 2), iterations=(6, 3), training=training)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
 def test_a_flat_start_ends_at_the_true_segmentation(training):
     corpus = Corpus()

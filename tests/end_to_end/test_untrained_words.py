@@ -13,6 +13,8 @@ from asr.cli import main
 from asr.scoring.files import read_transcripts
 from asr.util.errors import GrammarError
 
+pytestmark = pytest.mark.slow  # the training of a model
+
 Asr = Callable[..., tuple[int, str, str]]
 
 
@@ -41,7 +43,6 @@ def trained(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return folder / "run" / "model.safetensors", messages
 
 
-@pytest.mark.slow
 def test_training_says_once_before_and_once_after_what_it_never_hears(trained: tuple[Path, list[str]]) -> None:
     model, messages = trained
     before = [line for line in messages if "[unheard-phone]" in line]

@@ -1,4 +1,4 @@
-"""Pitch of synthetic tones, in batch and in a stream."""
+"""Pitch of synthetic tones, in batch and in a stream; slow because librosa compiles for 20 s."""
 
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from asr.features.pitch import LOOKAHEAD, pitch_features
 from asr.features.silence import silent_utterances
 from asr.util.errors import FeatureError
 from benchmarks.tones import errors, make_corpus
+
+pytestmark = pytest.mark.slow
 
 RATE = 8000
 CONFIG = FeatureConfig(sample_rate=RATE, pitch=True)
@@ -92,7 +94,6 @@ def test_pitch_with_a_long_shift_is_refused() -> None:
         FeatureConfig(pitch=True, shift_ms=60, window_ms=80)
 
 
-@pytest.mark.slow
 def test_tones_are_recognized_with_pitch(tmp_path: Path) -> None:
     make_corpus(tmp_path, n_speakers=4, n_test_speakers=2, n_utterances=5, seed=0)
     (without, *_), (having, *_) = (errors(tmp_path, pitch, 0, "gmm") for pitch in (False, True))
