@@ -124,6 +124,7 @@ def test_align_keeps_utterances_with_unknown_words(toy_model, toy_corpus, tmp_pa
     assert min(states[name].min() for name in states) == -1
 
 
+@pytest.mark.slow
 def test_align_of_a_corpus_with_changed_transcripts_trains_again(tiny_corpus, tmp_path):
     data, out = tmp_path / "train", tmp_path / "out"
     shutil.copytree(tiny_corpus / "train", data)
@@ -135,6 +136,7 @@ def test_align_of_a_corpus_with_changed_transcripts_trains_again(tiny_corpus, tm
     assert (out / "training" / "gmm.safetensors").read_bytes() != first
 
 
+@pytest.mark.slow
 def test_unknown_words_align_with_states_in_context_and_speaker_transforms(toy_corpus, tmp_path, asr):
     settings, run = tmp_path / "settings.toml", tmp_path / "run"
     settings.write_text(
