@@ -88,14 +88,14 @@ def train_hybrid_system(
             curves = [tuple(curve) for curve in one_stream.curves.values()]
         if settings.recording_noise_model:
             hmm = replace(hmm, pauses=_pause_sounds(table, dataset, states, hmm.topology))
-        heard = {name: words for name, words in dataset.references.items() if name not in mixtures.failed}
+        heard = [words for name, words in dataset.references.items() if name not in mixtures.failed]
         model = SpeechModel(
             hmm,
             front_end,
             context.lexicon,
             context.config.hybrid_search,
             context.source,
-            untrained=context.lexicon.untrained_phones(heard.values()),
+            untrained=context.lexicon.untrained_phones(heard),
             speakers=speakers,
         )
         return model, curves, _fit_line(settings, states, curves)
