@@ -80,6 +80,7 @@ def test_training_ends_early_where_nothing_is_gained():
     assert all(len(curve) < 200 for curve in model.curves_.values())
 
 
+@pytest.mark.slow
 def test_the_result_depends_on_the_seed_alone(trained):
     table, transcripts = make_table(0)
     for workers in (SerialWorkers(), LocalWorkers(2)):

@@ -100,6 +100,7 @@ def test_derived_estimator_completes_inherited_entries() -> None:
     assert "S. Mika, Kernel Fisher Discriminants" in (Derived.__doc__ or "")
 
 
+@pytest.mark.slow
 def test_estimators_work_without_docstrings() -> None:
     code = "from discriminants import NPDClassifier, KRLSRegressor as R; print(NPDClassifier(3).n_centers, R.__doc__)"
     found = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True)

@@ -323,6 +323,7 @@ def test_an_attribute_that_is_missing_is_an_error_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("estimator", [PairwiseClassifier(LogisticRegression(), n_jobs=2)])
+@pytest.mark.slow
 def test_a_file_does_not_say_how_many_processes_are_started(estimator: BaseEstimator) -> None:
     assert restored(*taken_apart(fitted(estimator))).n_jobs is None
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 import soundfile
 
 from asr.scoring.files import read_transcripts
@@ -12,6 +13,7 @@ from asr.scoring.wer import score_utterances
 Asr = Callable[..., tuple[int, str, str]]
 
 
+@pytest.mark.slow
 def test_files_in_one_command_or_one_by_one_are_recognized_as_the_data_directory_is(
     asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_frame_of_a_copy_takes_the_state_that_the_original_had_then(states, n_
     assert carried_over(original, n_frames, speed).tolist() == expected
 
 
+@pytest.mark.slow
 def test_extraction_changes_the_audio_alike_for_any_workers(corpus, clips):
     change = Augmentation(speed=1.1, noise=clips, snr_db=5.0)
     assert change.name == "x1.1-5dB"

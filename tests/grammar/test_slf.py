@@ -304,6 +304,7 @@ def test_empty_words_in_a_circle_are_refused_and_words_are_not() -> None:
     assert score_sentence(slf_grammar(network(text.format("W=A"))), ["A", "A", "A", "B"]) == 0
 
 
+@pytest.mark.slow
 def test_weights_without_an_automaton_of_one_arc_a_word_are_refused() -> None:
     text = "N=4 L=6\nI=0\nI=1 W=A\nI=2 W=A\nI=3 W=B\nJ=0 S=0 E=1\nJ=1 S=0 E=2\nJ=2 S=1 E=1 l=-1\nJ=3 S=2 E=2 l=-2\n"
     with pytest.raises(GrammarError, match=r"net\.slf.*too many paths"):

@@ -149,6 +149,7 @@ def test_equal_arguments_give_equal_bytes_without_date_or_version(render):
     assert not re.search(r"20\d\d-\d\d", first)
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bytes(tmp_path):
     program = (
         "import sys; from asr.report.page import write_report; write_report(sys.argv[1], title='t', rows=[], "

@@ -105,6 +105,7 @@ def test_a_damaged_record_of_a_stage_s_time_is_refused_by_name(stages: Path, con
         run.stage_time("features")
 
 
+@pytest.mark.slow
 def test_a_record_of_the_run_in_which_any_byte_changed_is_refused_by_name(stages: Path) -> None:
     path = stages.parent / "run.json"
     whole = path.read_bytes()

@@ -75,6 +75,7 @@ def phones_of(corpus: Path, out: Path) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_phones_train_on_the_boundaries_of_an_aligner(toy_corpus, toy_run, tmp_path, asr):
     data = phones_of(toy_corpus, tmp_path / "data")
     model = toy_run / "gmm.safetensors"

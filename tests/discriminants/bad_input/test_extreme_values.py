@@ -39,6 +39,8 @@ from discriminants import (
 from discriminants.kernels import Kernel
 from tests.discriminants.bad_input.learners import LEARNERS, Data
 
+pytestmark = pytest.mark.slow
+
 _FIRST = {type(learner): name for name, learner in reversed(LEARNERS.items())}
 ESTIMATORS: dict[str, Any] = {
     **{name: LEARNERS[name] for name in _FIRST.values()},

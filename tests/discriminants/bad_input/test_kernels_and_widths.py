@@ -22,6 +22,8 @@ from tests.discriminants.bad_input.learners import (
     targets,
 )
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = [0, -1.0, np.nan, np.inf, "auto", None, True, 1e-310, np.zeros(45), np.full(45, np.nan), np.ones((45, 1))]
 
 

@@ -46,6 +46,7 @@ def all_workers(cluster: Cluster) -> Iterator[Workers]:
         of_the_cluster.close()
 
 
+@pytest.mark.slow
 def test_results_come_in_the_order_of_the_items_and_are_the_same_everywhere(cluster: Cluster, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     np.save(tmp_path / "a.npy", random.normal(size=(4000, 30)).astype(np.float32))
