@@ -127,8 +127,10 @@ def check_segments(
         starts = np.array([segment.start for segment in spoken])
         own = paused[table.rows(name)]
         for word in of_words:
-            words.append((word.end - word.start, int(((starts >= word.start) & (starts < word.end)).sum()), name))
-            pauses.append((int(own[word.start : word.end].sum()), name))
+            n_phones = int(((starts >= word.start) & (starts < word.end)).sum())
+            if n_phones:  # marks of silence have none
+                words.append((word.end - word.start, n_phones, name))
+                pauses.append((int(own[word.start : word.end].sum()), name))
     n_frames = max(1, int(aligned.sum()))
     long_words, worst = _long_words(words, frame_shift)
     with_pauses = [(length, name) for length, name in pauses if length * frame_shift > LONG_PAUSE]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from asr.acoustic.gmm_training import Transform
@@ -23,15 +24,15 @@ from asr.recognition.input_network import AdaptationSettings, recognize_adapted
 from asr.runs.log import LOG
 from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
+from asr.scoring.fold import folded_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
-from asr.training.aligner_stages import train_mapped_mixtures
+from asr.training.aligner_stages import realigned, train_first_mixtures, train_mapped_mixtures
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import (
     AlignedGmms,
     TrainedSystem,
     TrainingContext,
     aligned_states,
-    train_mixtures,
     train_tied_mixtures,
 )
 from asr.training.hybrid_stages import frame_accuracy, train_hybrid_system
@@ -150,6 +151,7 @@ def train_and_tune(
     make_grammars: MakeGrammars,
     *,
     dev: Dataset | None = None,
+    fold: Mapping[str, str] = MappingProxyType({}),
 ) -> list[System]:
     """Train all systems; tune their search on fold models, trained without the held-out speakers.
 
@@ -165,6 +167,8 @@ def train_and_tune(
         Returns grammars by name; estimated ones must use only the given training material.
     dev : Dataset, optional
         Utterances of speakers who are neither in `dataset` nor in a test set.
+    fold : mapping of str to str
+        Classes of words for counting errors (`asr.scoring.fold`).
     """
     usual, tuning = _usual_aligner(mixtures), f"{name}-tuning"
     tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
@@ -176,7 +180,7 @@ def train_and_tune(
     else:
         inner, held_out = dataset, dev
         trained, aligners = _train_all(context, name, dataset, mixtures, tried)
-    tuned = _tune_all(context, tuning, trained, tried, aligners, usual, held_out, make_grammars(inner))
+    tuned = _tune_all(context, tuning, trained, tried, aligners, usual, held_out, make_grammars(inner), fold)
     chosen = _choose(hybrids, tuned)
     if dev is None:
         trained, _ = _train_all(context, name, dataset, mixtures, [one for one in tried if one.name in chosen.values()])
@@ -340,21 +344,29 @@ def _recognized(
     return found.hypotheses, found.failed, found.cpu_seconds
 
 
-def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
+def pool(parts: Sequence[Decoded], fold: Mapping[str, str] = MappingProxyType({})) -> tuple[ScoreReport, float]:
     """Score decoded parts of a test as a whole; return the report and CPU seconds per second of audio."""
     report = score_utterances(
-        {name: words for part in parts for name, words in part.references.items()},
-        {name: words for part in parts for name, words in part.hypotheses.items()},
+        {name: words for part in parts for name, words in folded_transcripts(fold, part.references).items()},
+        {name: words for part in parts for name, words in folded_transcripts(fold, part.hypotheses).items()},
         speakers={name: speaker for part in parts for name, speaker in part.speakers.items()},
     )
     return report, sum(part.cpu_seconds for part in parts) / sum(part.audio_seconds for part in parts)
 
 
 def pooled_row(
-    parts: Sequence[Decoded], *, split: str, primary: str, unit: Unit = "mono"
+    parts: Sequence[Decoded],
+    *,
+    split: str,
+    primary: str,
+    unit: Unit = "mono",
+    fold: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[ResultRow, ScoreReport]:
-    """Return the result row of one system with one grammar, pooled over the folds of a split."""
-    report, rtf = pool(parts)
+    """Return the result row of one system with one grammar, pooled over the folds of a split.
+
+    `fold` gives classes of words, which are scored instead of the words.
+    """
+    report, rtf = pool(parts, fold)
     first = parts[0].system
     accuracies = [part.system.frame_accuracy for part in parts if part.system.frame_accuracy is not None]
     row = result_row(
@@ -385,20 +397,22 @@ def _train_all(
     for number, family in enumerate(mixtures):
         stage = f"{name}-{family.name}"
         if family.maps:
-            grown = train_mapped_mixtures(context, stage, dataset, aligners[mixtures[number - 1].name])
+            before = mixtures[number - 1]
+            first = aligners[before.name] if before.tied_states else realigned(context, dataset, aligners[before.name])
+            grown = train_mapped_mixtures(context, stage, dataset, first)
         elif family.tied_states:
             settings = context.config.tied_gmm.model_copy(update={"transform": family.transform})
             config = context.config.model_copy(update={"tied_states": family.tied_states, "tied_gmm": settings})
-            first = aligners[_usual_aligner(mixtures[:number])]
+            first = realigned(context, dataset, aligners[_usual_aligner(mixtures[:number])])
             grown = train_tied_mixtures(replace(context, config=config), stage, dataset, first)
         else:
-            grown = train_mixtures(context, stage, dataset, family.features)
+            grown = train_first_mixtures(context, stage, dataset, family.features)
         aligners[family.name] = grown
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
-        before = hybrids[:number]
-        fold_model = _same_frames_and(hybrid.settings, hybrid, before)
-        one_stream = one_stream_of(hybrid, before)
+        earlier = hybrids[:number]
+        fold_model = _same_frames_and(hybrid.settings, hybrid, earlier)
+        one_stream = one_stream_of(hybrid, earlier)
         trained[hybrid.name] = (
             train_hybrid_system(
                 context,
@@ -447,6 +461,7 @@ def _tune_all(
     usual: str,
     held_out: Dataset,
     grammars: Mapping[str, Grammar],
+    fold: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
     adaptations = _adaptations(hybrids)
     aligner_of = {hybrid.name: hybrid.aligner or usual for hybrid in hybrids}
@@ -465,13 +480,16 @@ def _tune_all(
             for grammar_name, by_topology in graphs.items():
                 graph = by_topology[fold_model.topology]
                 kept = context.run.checkpoint(stage)
-                tuned = tune([FoldScores.of(model, held_out, graph, context.workers, kept)], context.config.tuning)
+                scores = FoldScores.of(model, held_out, graph, context.workers, kept)
+                tuned = tune([scores], context.config.tuning, fold=fold)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
                     adapted = recognize_adapted(
                         model, held_out.static, graph, search, adaptations[system], workers=context.workers
                     )
-                    report = score_utterances(held_out.references, adapted.hypotheses)
+                    report = score_utterances(
+                        folded_transcripts(fold, held_out.references), folded_transcripts(fold, adapted.hypotheses)
+                    )
                     errors, wer = report.errors, report.wer
                 log.info(
                     "%s, %s: scale %g, penalty %g; %d errors, %.2f %% WER on held-out speakers",

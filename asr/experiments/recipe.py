@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification, System
-from asr.experiments.results import ResultRow, print_table, write_results
+from asr.experiments.results import Published, ResultRow, print_published, print_table, write_results
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
 from asr.report.page import write_report
@@ -46,12 +46,13 @@ class Recipe:
     corpora: dict[str, DataDirectory]
     resources: ExitStack
 
-    def dataset(self, name: str, augmentation: Augmentation | None = None) -> Dataset:
+    def dataset(self, name: str, augmentation: Augmentation | None = None, *, known_only: bool = True) -> Dataset:
         """Stage `features-NAME`: return the static features of a data directory with its transcripts.
 
-        With an augmentation, the audio is modified and the stage is `features-NAME-CHANGE`.
+        With an augmentation, the audio is modified and the stage is `features-NAME-CHANGE`. Utterances with words that
+        the lexicon lacks are left out if `known_only`; a test set needs them.
         """
-        corpus, problems = trainable(self.corpora[name], self.context.lexicon, known_only=True)
+        corpus, problems = trainable(self.corpora[name], self.context.lexicon, known_only=known_only)
         features = self.context.config.features
         stage = f"features-{name}" if augmentation is None else f"features-{name}-{augmentation.name}"
 
@@ -225,8 +226,12 @@ def finish(
     scored: Sequence[tuple[ResultRow, ScoreReport]],
     systems: Sequence[System],
     notes: Sequence[str] = (),
+    published: Sequence[Published] = (),
 ) -> None:
-    """Write `results.json`, the scored transcripts and `report.html`, and print the table."""
+    """Write `results.json`, the scored transcripts and `report.html`, and print the table.
+
+    `published` error rates of other systems are printed after the table, and are among the report's notes.
+    """
     rows = [row for row, _ in scored]
     write_results(recipe.work_dir / "results.json", rows)
     (recipe.work_dir / "score").mkdir(exist_ok=True)
@@ -246,9 +251,11 @@ def finish(
         curves=_curves(systems),
         transcripts=shown[1].worst(20),
         transcripts_of=f"{shown[0]['system']}, grammar {place[0]}, {place[1]}",
-        notes=notes,
+        notes=[*notes, *(f"Published: {row.system}, {row.wer:g} % ({row.source})." for row in published)],
     )
     print_table(rows)
+    if published:
+        print_published(published)
     recipe.resources.close()
     log.info("results: %s, report: %s", recipe.work_dir / "results.json", recipe.work_dir / "report.html")
 

@@ -5,11 +5,14 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from asr.scoring.wer import ScoreReport
 from asr.util.errors import RunError
 from asr.util.files import atomic_write
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Kind = Literal["gmm", "discriminant", "other"]
 Unit = Literal["mono", "tri", "word"]
@@ -38,6 +41,14 @@ ResultRow = TypedDict(
 """One system with one grammar on one split: rates and accuracy in %, RTF in CPU seconds per second of audio."""
 
 COLUMNS = tuple(ResultRow.__annotations__)
+
+
+class Published(NamedTuple):
+    """Error rate (%) of another system on the same test, copied from its source."""
+
+    system: str
+    wer: float
+    source: str
 
 
 def result_row(
@@ -120,7 +131,6 @@ def _check(rows: Sequence[ResultRow]) -> None:
 
 def print_table(rows: Sequence[ResultRow]) -> None:
     """Print the rows on standard output, with a star for primary ones."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table()
@@ -139,9 +149,27 @@ def print_table(rows: Sequence[ResultRow]) -> None:
             "" if accuracy is None else f"{accuracy:.1f}",
             style="bold" if row["primary"] else None,
         )
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # avoids cutting rows in a file or pipe, which has no width
+    console = _console()
     console.print(table)
     if any(row["primary"] for row in rows):
         console.print("* primary: chosen on held-out speakers before the test set was decoded")
+
+
+def print_published(rows: Sequence[Published]) -> None:
+    """Print published error rates of other systems on standard output, the highest first."""
+    from rich.table import Table
+
+    table = Table(title="Published, not measured here", title_justify="left")
+    for name in ("system", "WER %", "source"):
+        table.add_column(name, no_wrap=True, justify="right" if name == "WER %" else "left")
+    for row in sorted(rows, key=lambda row: -row.wer):
+        table.add_row(row.system, f"{row.wer:.2f}", row.source)
+    _console().print(table)
+
+
+def _console() -> "Console":
+    """Return a console on standard output; in a file or pipe, which has no width, it does not cut rows."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=200)

@@ -1,6 +1,6 @@
 """Maps of symbols to fewer classes for scoring, such as Kaldi's `phones.60-48-39.map`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from asr.util.errors import CorpusError, printable
@@ -48,6 +48,16 @@ def read_fold(source: Path | str) -> dict[str, str]:
 def folded(classes: Mapping[str, str], word: str) -> str:
     """Return the class of a word; words without one keep their name."""
     return classes.get(word, word)
+
+
+def folded_transcripts(
+    classes: Mapping[str, str], transcripts: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the classes of all words by utterance; words whose class is "" are left out."""
+    return {
+        name: tuple(found for found in (folded(classes, word) for word in words) if found)
+        for name, words in transcripts.items()
+    }
 
 
 def _check(where: str, symbol: str) -> None:

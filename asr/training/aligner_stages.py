@@ -14,6 +14,7 @@ from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.model_metadata import MapKind
 from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, as_they_are
+from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.training.dataset import Dataset
@@ -86,11 +87,9 @@ def train_aligner(context: TrainingContext, name: str, dataset: Dataset) -> Alig
     The stages are `name`, `name`-turned (LDA and MLLT), `name`-tied (context), `name`-mapped-1 (speaker transforms),
     ...
     """
-    first = train_mixtures if context.given is None else train_given_mixtures
-    mixtures = first(context, name, dataset)
-    realigns = context.config.gmm.transform != "none" or context.config.context == 3
-    if context.given is not None and realigns:  # given phones may be shorter than their states, which no graph allows
-        mixtures = replace(mixtures, states=aligned_states(context, mixtures.largest, dataset))
+    mixtures = train_first_mixtures(context, name, dataset)
+    if context.config.gmm.transform != "none" or context.config.context == 3:
+        mixtures = realigned(context, dataset, mixtures)
     if context.config.gmm.transform == "lda-mllt":
         mixtures = train_lda_mllt(context, f"{name}-turned", dataset, mixtures)
     if context.config.context == 3:
@@ -99,6 +98,21 @@ def train_aligner(context: TrainingContext, name: str, dataset: Dataset) -> Alig
         for number in range(1, context.config.speakers.rounds + 1):
             mixtures = train_mapped_mixtures(context, f"{name}-mapped-{number}", dataset, mixtures)
     return mixtures
+
+
+def train_first_mixtures(
+    context: TrainingContext, name: str, dataset: Dataset, features: FeatureConfig | None = None
+) -> AlignedGmms:
+    """Stage `name`: train mixtures on the given phone boundaries, or without these from a flat start."""
+    train = train_mixtures if context.given is None else train_given_mixtures
+    return train(context, name, dataset, features)
+
+
+def realigned(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:
+    """Align again after training on given phones, which may be shorter than their states; no graph allows that."""
+    if context.given is None:
+        return mixtures
+    return replace(mixtures, states=aligned_states(context, mixtures.largest, dataset))
 
 
 def train_lda_mllt(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:

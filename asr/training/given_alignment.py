@@ -18,11 +18,13 @@ from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.alignment_check import check_segments
 from asr.alignment.ctm import read_ctm
 from asr.decode.path_segments import Segment
+from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import SILENCE, Topology, count_transitions, estimate_self_loops
 from asr.lexicon import Lexicon
 from asr.lexicon.phone_units import is_silent
+from asr.training.config import check_same_static
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainingContext, load_gmm_stage
 from asr.util.counted_text import count, some
@@ -118,18 +120,21 @@ def divide(scores: np.ndarray) -> np.ndarray:
     return positions
 
 
-def train_given_mixtures(context: TrainingContext, name: str, dataset: Dataset) -> AlignedGmms:
+def train_given_mixtures(
+    context: TrainingContext, name: str, dataset: Dataset, features: FeatureConfig | None = None
+) -> AlignedGmms:
     """Stage `name`: train mixtures on the given phone boundaries; only the states within a phone are found.
 
     The states of a phone first divide it evenly, and then by single Gaussians, `DIVISIONS` times. Utterances without
-    an alignment are left out.
+    an alignment are left out. `features` default to those of the context's configuration.
     """
+    features = context.config.features if features is None else features
+    check_same_static(context.config.features, features)
     given, topology, settings = context.given, context.topology, context.config.gmm
     assert given is not None
 
     def build(directory: Path) -> str:
         started = time.monotonic()
-        features = context.config.features
         front_end = FrontEnd(features).fit(dataset.static)
         table = front_end.transform(dataset.static)
         shift, window = features.shift_samples / features.sample_rate, features.window_samples / features.sample_rate

@@ -35,11 +35,12 @@ from asr.grammar import Grammar
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
 from asr.util.errors import ConfigError
+from recipes.download import download
 from recipes.rm1.cepstra import read_cepstra
 from recipes.rm1.constant_frames import without_constant_frames
 from recipes.rm1.discs import read_discs
-from recipes.rm1.download import download
 from recipes.rm1.layout import TRAIN, find_layout
+from recipes.rm1.public_files import CEPSTRA, WORD_PAIRS
 
 log = logging.getLogger("recipes.rm1")
 
@@ -129,7 +130,7 @@ def main() -> None:
     assert arguments.corpus_dir is not None
     widths = _widths(arguments)
     if arguments.download:
-        download(arguments.corpus_dir)
+        download(arguments.corpus_dir, (CEPSTRA, WORD_PAIRS))
     tree = FoldedTree(arguments.corpus_dir)
     layout, n_speakers = find_layout(tree), int(arguments.given["train_speakers"])
     if layout == "cepstra" and n_speakers != 72:

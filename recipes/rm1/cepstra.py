@@ -19,7 +19,8 @@ from asr.grammar.openfst_magic import is_openfst
 from asr.lexicon import Lexicon, read_lexicon
 from asr.util.errors import CorpusError, GrammarError
 from asr.util.text_lines import read_text_lines
-from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
+from recipes.corpus import checked
+from recipes.rm1.corpus import Rm1Corpus, check_grammar
 from recipes.rm1.layout import TEST_SETS, TRAIN, require
 
 LISTS = {split: (f"rm1/etc/rm1_{split}.fileids", f"rm1/etc/rm1_{split}.transcription") for split in (TRAIN, "test")}

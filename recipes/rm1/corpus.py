@@ -1,7 +1,7 @@
 """Resource Management in the form of the recipe, for both layouts, and the checks before any work."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +9,10 @@ from asr.corpus.data_directory import DataDirectory
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, score_sentence
 from asr.lexicon import Lexicon
-from asr.util.errors import CorpusError, GrammarError, Issue, attempt, by_utterance
+from asr.util.errors import GrammarError
 from recipes.rm1.layout import TRAIN
 
 _MIN_ALLOWED = 0.5  # of the training sentences: a smaller share indicates a grammar of other words
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -34,26 +33,6 @@ class Rm1Corpus:
     def tests(self) -> tuple[str, ...]:
         """Names of the test sets."""
         return tuple(name for name in self.splits if name != TRAIN)
-
-
-def checked(corpus: DataDirectory, check: Callable[[Path], object], *, complete: bool) -> DataDirectory:
-    """Return the corpus without utterances whose files `check` refuses; these are added to the problems.
-
-    If it must be `complete`, as a test set must, CorpusError lists missing and damaged files.
-    """
-    faults = {utterance.id: attempt(check, utterance.source) for utterance in corpus.utterances}
-    bad = [fault.for_utterance(name) for name, fault in faults.items() if isinstance(fault, Issue)]
-    problems = by_utterance([*corpus.problems, *bad])
-    if complete and problems:
-        shown = "; ".join(f"{problem.utterance}: {problem.message}" for problem in problems[:_SHOWN])
-        rest = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise CorpusError(
-            f"{corpus.path}: {len(problems)} of the {len(corpus.utterances) + len(corpus.problems)} recordings of "
-            f"this test set are not usable, but error rates need all of them: {shown}{rest}"
-        )
-    kept = {name for name, fault in faults.items() if not isinstance(fault, Issue)}
-    usable = tuple(utterance for utterance in corpus.utterances if utterance.id in kept)
-    return DataDirectory(corpus.path, usable, corpus.gender, tuple(problems))
 
 
 def check_grammar(grammar: Grammar, path: Path, sentences: Sequence[tuple[str, ...]]) -> str:

@@ -10,8 +10,9 @@ from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.identifiers import fault_in_name
 from asr.features.config import FeatureConfig
 from asr.grammar import read_word_pair, word_pair
-from asr.util.errors import Issue, by_utterance
-from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
+from asr.util.errors import Issue
+from recipes.corpus import checked, corpus_of
+from recipes.rm1.corpus import Rm1Corpus, check_grammar
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.layout import TEST_SETS, TRAIN, refuse_missing, require
 from recipes.rm1.sphere import check_sphere
@@ -112,24 +113,10 @@ def _directory(path: Path, found: list[Utterance | Issue], sexes: dict[str, str]
     """Return the sorted utterances, each once; sexes are listed by the first part of a speaker's folder, `adg0` for
     `adg0_4`.
     """
-    problems = [entry for entry in found if isinstance(entry, Issue)]
-    unique: dict[str, Utterance] = {}
-    for utterance in (entry for entry in found if isinstance(entry, Utterance)):
-        if utterance.id in unique:
-            other = unique[utterance.id].source
-            problems.append(
-                Issue(
-                    "twice",
-                    f"the name is the same as that of {other}, {utterance.source}",
-                    utterances=(utterance.id,),
-                )
-            )
-        else:
-            unique[utterance.id] = utterance
-    speakers = {utterance.speaker for utterance in unique.values()}
+    speakers = {entry.speaker for entry in found if isinstance(entry, Utterance)}
     known = {speaker: sexes.get(speaker, sexes.get(speaker.partition("_")[0], "")) for speaker in sorted(speakers)}
     gender = {speaker: sex for speaker, sex in known.items() if sex}
-    return DataDirectory(path, tuple(unique[name] for name in sorted(unique)), gender, tuple(by_utterance(problems)))
+    return corpus_of(path, found, gender)
 
 
 def _differences(train: DataDirectory, train_speakers: int) -> list[str]:

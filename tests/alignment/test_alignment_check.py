@@ -73,3 +73,11 @@ def test_speech_swallowed_by_silence_is_told():
 def test_states_of_another_transcript_are_refused():
     with pytest.raises(ValueError, match="do not follow the graph"):
         checked(RIGHT[::-1].copy())
+
+
+def test_marks_of_silence_are_no_words():
+    lexicon = Lexicon({"A": (("x", "y"),), "B": (("y",),), "sil": ((SILENCE,),)})
+    states = utterance((SILENCE, 60), ("x", 9), ("y", 12), (SILENCE, 45), ("y", 15), (SILENCE, 50))
+    table = FrameTable.from_utterances(["u"], ["s"], [np.random.default_rng(0).normal(size=(len(states), 3))])
+    graph = transcript_graph(["sil", "A", "sil", "B", "sil"], lexicon, TOPOLOGY)
+    assert check_alignment(states, table, {"u": graph}, TOPOLOGY).paused_words == 0.0

@@ -5,7 +5,7 @@ import pytest
 
 import asr
 from asr.scoring.confusion_plot import confusion_matrix, write_confusions
-from asr.scoring.fold import read_fold
+from asr.scoring.fold import folded_transcripts, read_fold
 from asr.util.errors import ConfigError, CorpusError
 
 TIMIT = "aa aa aa\nao ao aa\nax-h ax ah\nq\nbcl vcl sil\nzh zh sh\n"
@@ -30,6 +30,12 @@ def test_a_column_gives_the_classes_of_all_columns_before_it(write):
 def test_a_file_of_two_columns_needs_no_number(write):
     assert read_fold(write("a x\nb x\nc\n\n")) == {"a": "x", "b": "x", "c": ""}
     assert read_fold(write("a x\n", "file:3")) == {"a": "x"}  # a name that ends like a column
+
+
+def test_folded_transcripts_lack_deleted_symbols():
+    spoken = {"one": ("ao", "q", "k"), "two": ("q",)}
+    assert folded_transcripts({"ao": "aa", "q": ""}, spoken) == {"one": ("aa", "k"), "two": ()}
+    assert folded_transcripts({}, spoken) == spoken
 
 
 @pytest.mark.parametrize(

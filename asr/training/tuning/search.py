@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import joblib
@@ -20,6 +21,7 @@ from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.runs.checked_file import read_sealed, write_sealed
 from asr.runs.progress import Progress, counted
 from asr.scoring.bootstrap import wer_standard_error
+from asr.scoring.fold import folded_transcripts
 from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
@@ -157,7 +159,13 @@ class TuningResult:
         return wer_standard_error(self.report, unit="speaker") if several else 0.0
 
 
-def tune(scored: Sequence[FoldScores], settings: TuningSettings, *, max_active: int = 0) -> TuningResult:
+def tune(
+    scored: Sequence[FoldScores],
+    settings: TuningSettings,
+    *,
+    max_active: int = 0,
+    fold: Mapping[str, str] = MappingProxyType({}),
+) -> TuningResult:
     """Choose language-model scale and insertion penalty from the word errors of all fold models.
 
     The grid is evaluated outwards from the initial settings, as far as it matters, and weighted by
@@ -169,15 +177,21 @@ def tune(scored: Sequence[FoldScores], settings: TuningSettings, *, max_active: 
         Fold models with the same initial search settings and distinct utterances.
     max_active : int
         Upper limit of the settings' `max_active` during the comparison; 0: none.
+    fold : mapping of str to str
+        Classes of words, which are counted instead of the words (`asr.scoring.fold`).
     """
     own = scored[0].model.search
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
     compared = own.model_copy(update={"max_active": min(filter(None, (own.max_active, max_active)), default=0)})
-    references = {name: words for each in scored for name, words in each.held_out.references.items()}
+    spoken = {name: words for each in scored for name, words in each.held_out.references.items()}
+    references = folded_transcripts(fold, spoken)
     units = units_of({name: speaker for each in scored for name, speaker in each.held_out.utterance_speaker.items()})
     counting = RepeatedCounts(references)
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
     counts: dict[tuple[float, float], np.ndarray] = {}
+
+    def recognized(searches: Sequence[SearchSettings], only: Container[str] | None = None) -> list[Hypotheses]:
+        return [folded_transcripts(fold, words) for words in recognize_all(scored, searches, only)]
 
     def evaluate() -> ErrorGrid:
         """Evaluate the pairs of scale and penalty that may matter, and were not evaluated before."""
@@ -186,7 +200,7 @@ def tune(scored: Sequence[FoldScores], settings: TuningSettings, *, max_active: 
             new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(grid, own_penalty))]
             if not new:
                 return grid
-            found = recognize_all(scored, [_search(compared, *pair) for pair in new])
+            found = recognized([_search(compared, *pair) for pair in new])
             counts.update(zip(new, map(counting.errors, found), strict=True))
 
     grid = evaluate()
@@ -198,7 +212,7 @@ def tune(scored: Sequence[FoldScores], settings: TuningSettings, *, max_active: 
     for part in _parts(units, references):
         chosen = choose(grid.without(part), own_penalty)
         names = {name for name, unit in units.items() if unit in part}
-        hypotheses |= recognize_all(scored, [_search(own, chosen.scale, chosen.penalty)], names)[0]
+        hypotheses |= recognized([_search(own, chosen.scale, chosen.penalty)], names)[0]
     report = score_utterances(references, hypotheses, speakers=units)
     choice = choose(grid, own_penalty)
     remarks = tuple(choice.remarks(sum(map(len, references.values())), own_penalty))

@@ -11,7 +11,9 @@ from asr.training.config import TrainingConfig
 from recipes.an4 import __main__ as an4
 from recipes.fsdd import __main__ as fsdd
 from recipes.speechocean import __main__ as speechocean
+from recipes.timit.corpus import read_phones
 from tests.fuzz.mutators.text_mutators import TEXT
+from tests.fuzz.outcome import Unsound
 from tests.fuzz.reader import Seeds, reader
 from tests.fuzz.readers.corpora import AUDIO, archive, checked, wav
 
@@ -79,3 +81,10 @@ def _speechocean(folder: Path) -> None:
         arpa_grammar(estimate_ngram(sentences, 2, vocabulary=lexicon.words))
     finally:
         recipe.resources.close()
+
+
+@reader("timit-labels", {"sx37.phn": b"0 1600 h#\n1600 2400 q\n2400 3200 ao\n3200 4000 tcl\n4000 4800 h#\n"}, TEXT)
+def _timit(path: Path) -> None:
+    phones = read_phones(path)
+    if not all(start < end for start, end, _ in phones) or sorted(phones) != phones:
+        raise Unsound("phones that are not in order")

@@ -1,77 +1,25 @@
-"""The download of Resource Management, from a server on the loopback address that behaves and misbehaves."""
+"""The download of public files, from a server on the loopback address that behaves and misbehaves."""
 
 import gzip
 import hashlib
 import io
 import tarfile
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from asr.grammar.openfst_magic import FST_MAGIC
 from asr.util.errors import CorpusError
 from asr.util.text_lines import GZIP_MAGIC
-from recipes.rm1 import download as downloading
-from recipes.rm1.download import Source, download, fetch, unpack
-
-CONTENT = GZIP_MAGIC + bytes(range(256)) * 400
-
-
-class Server:
-    """One file under every path; what is asked for and how the answer ends can be told."""
-
-    def __init__(self) -> None:
-        self.content = CONTENT
-        self.ranges = True
-        self.cut_after: list[int] = []
-        """Bytes after which the next answers break off."""
-        self.lie: str | None = None
-        """A Content-Range to send instead of the right one."""
-        self.asked: list[str | None] = []
-        self.url = ""
+from recipes import download as downloading
+from recipes.download import Source, download, fetch, unpack
+from tests.recipes.conftest import CONTENT
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    state = Server()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = self.headers.get("Range")
-            state.asked.append(asked)
-            start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and state.ranges else 0
-            size = len(state.content)
-            if start >= size and start:
-                self.send_response(416)
-                self.send_header("Content-Range", f"bytes */{size}")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return
-            body = state.content[start:]
-            self.send_response(206 if asked and state.ranges else 200)
-            if asked and state.ranges:
-                self.send_header("Content-Range", state.lie or f"bytes {start}-{size - 1}/{size}")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body[: state.cut_after.pop(0)] if state.cut_after else body)
-
-        def log_message(self, format: str, *values: object) -> None:
-            pass
-
-    served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{served.server_address[1]}/file"
-    thread = threading.Thread(target=served.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield state
-    served.shutdown()
-    served.server_close()
-    thread.join()
-
-
-def source(*urls: str, magic: bytes = GZIP_MAGIC) -> Source:
-    return Source("corpus.tar.gz", urls, magic)
+def source(*urls: str, **more: Any) -> Source:
+    return Source("corpus.tar.gz", urls, GZIP_MAGIC, top="rm1", **more)
 
 
 FETCHES: dict[str, tuple[bytes | None, list[int], bool, list[str | None] | None]] = {
@@ -172,9 +120,36 @@ def test_a_file_that_has_changed_since_it_was_recorded_is_refused(server, tmp_pa
     server.content = GOOD
     (tmp_path / "corpus.tar.gz").write_bytes(GOOD)
     (tmp_path / "corpus.tar.gz.sha256").write_text("0" * 64 + "  corpus.tar.gz\n")
-    with pytest.raises(CorpusError, match="Remove both"):
+    with pytest.raises(CorpusError, match=r"corpus\.tar\.gz\.sha256"):
         download(tmp_path, [source(server.url)])
     assert not (tmp_path / "rm1").exists()
+
+
+@pytest.mark.parametrize("kind", ["md5", "sha256"])
+def test_file_with_another_published_checksum_is_refused(server, tmp_path, kind):
+    server.content, server.cut_after = GOOD, [100]
+    right = source(server.url, checksum=f"{kind}:{hashlib.new(kind, GOOD).hexdigest()}", n_bytes=len(GOOD))
+    download(tmp_path / "right", [right])
+    assert (tmp_path / "right" / "rm1" / "etc" / "rm1.dic").is_file() and server.asked[1] == "bytes=100-"
+    with pytest.raises(CorpusError, match=f"published {kind.upper()}"):
+        download(tmp_path / "wrong", [replace(right, checksum=f"{kind}:{'0' * 32}")])
+    assert [path.name for path in (tmp_path / "wrong").iterdir()] == ["corpus.tar.gz"]
+
+
+def test_file_of_another_published_size_is_removed(server, tmp_path):
+    with pytest.raises(CorpusError, match=f"{len(CONTENT)} bytes"):
+        download(tmp_path, [source(server.url, n_bytes=5)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_folder_inside_an_archive_gets_another_name(server, tmp_path):
+    server.content = tar(("./a/one.wav", b"1"), ("./list.txt", b"2"))
+    download(tmp_path, [replace(source(server.url), top=".", target="corpus")])
+    found = sorted(path.relative_to(tmp_path / "corpus").as_posix() for path in (tmp_path / "corpus").rglob("*"))
+    assert found == ["a", "a/one.wav", "list.txt"]
+    server.content = tar(("Top/a/one.wav", b"1"), ("Top/b/two.wav", b"2"))
+    download(tmp_path, [replace(source(server.url), name="b.tar.gz", top="Top/b")])
+    assert [path.name for path in (tmp_path / "Top").rglob("*")] == ["b", "two.wav"]
 
 
 def special(kind: bytes, name: str = "rm1/odd") -> tarfile.TarInfo:
@@ -222,7 +197,7 @@ def test_of_an_evil_archive_nothing_is_unpacked(tmp_path, name):
     archive = tmp_path / "inside" / "corpus.tar.gz"
     archive.write_bytes(make())
     with pytest.raises(CorpusError, match=message):
-        unpack(archive, tmp_path / "inside" / "rm1")
+        unpack(archive, tmp_path / "inside" / "rm1", "rm1")
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
     assert left == ["inside", "inside/corpus.tar.gz"]
 
@@ -231,7 +206,7 @@ def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path
     monkeypatch.setattr(downloading, "MAX_UNPACKED", 1 << 20)
     (tmp_path / "corpus.tar.gz").write_bytes(tar(("rm1/a", bytes(600_000)), ("rm1/b", bytes(600_000))))
     with pytest.raises(CorpusError, match="bytes when extracted"):
-        unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")
+        unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1", "rm1")
     assert not (tmp_path / "rm1").exists()
 
 
@@ -239,4 +214,4 @@ def test_an_archive_of_too_many_entries_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(downloading, "MAX_MEMBERS", 3)
     (tmp_path / "corpus.tar.gz").write_bytes(tar(*((f"rm1/{number}", b"x") for number in range(5))))
     with pytest.raises(CorpusError, match="exceeds the number"):
-        unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")
+        unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1", "rm1")

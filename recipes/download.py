@@ -1,8 +1,8 @@
-"""Download of the public files of Resource Management: CMU's cepstra, and the Kaldi project's word-pair transducer.
+"""Download of the public files of a corpus, and unpacking of its archives.
 
-The addresses are those of Kaldi, `egs/rm/s4/getdata.sh` (Panayotov 2012). Interrupted transfers are resumed (HTTP
-Range). The checksum of a file is recorded next to it as `NAME.sha256`. Archives are untrusted: only regular files and
-folders below `rm1` are unpacked, up to the size of such a corpus.
+Interrupted transfers are resumed (HTTP Range). A file is compared with its published checksum if there is one. Its
+SHA-256 is recorded next to it as `NAME.sha256` and compared in later runs. Archives are untrusted: only regular files
+and folders below one folder of the archive are unpacked, up to the size of such a corpus.
 """
 
 import gzip
@@ -20,19 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from asr.grammar.openfst_magic import FST_MAGIC
 from asr.runs.progress import Progress
 from asr.util.errors import CorpusError, printable
 from asr.util.files import DISK_TROUBLE, atomic_directory, atomic_write
-from asr.util.text_lines import GZIP_MAGIC, read_text
+from asr.util.text_lines import read_text
 from discriminants.util.paths import exists, is_dir, is_file
 
-log = logging.getLogger("recipes.rm1")
+log = logging.getLogger("recipes.download")
 
-MAX_DOWNLOAD = 1 << 30  # bytes; the archive has about 220 MB
-MAX_UNPACKED = 1 << 32
-MAX_MEMBERS = 100_000
-_TOP = "rm1"
+MAX_DOWNLOAD = 1 << 32  # bytes; the largest archive of a recipe has 2.4 GB
+MAX_UNPACKED = 1 << 33
+MAX_MEMBERS = 200_000
 _PIECE = 1 << 18
 _PATIENCE = 60.0  # seconds without a byte
 _RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
@@ -40,50 +38,48 @@ _RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
 
 @dataclass(frozen=True)
 class Source:
-    """A public file: its name, its addresses (the first that answers is used), and its first bytes."""
+    """A public file: its name, its addresses (the first that answers is used), and its first bytes.
+
+    Attributes
+    ----------
+    checksum : str
+        Published checksum, such as `md5:HEX`; empty if unknown.
+    n_bytes : int
+        Published size; 0 if unknown.
+    top : str or None
+        Folder inside the archive that is unpacked, `.` for all of it; None for files that are not unpacked.
+    target : str
+        Place of that folder below the corpus's folder; default: `top`.
+    """
 
     name: str
     urls: tuple[str, ...]
-    magic: bytes
+    magic: bytes = b""
+    checksum: str = ""
+    n_bytes: int = 0
+    top: str | None = None
+    target: str = ""
 
 
-CEPSTRA = Source(
-    "rm1_cepstra.tar.gz",
-    (
-        "http://www.speech.cs.cmu.edu/databases/rm1/rm1_cepstra.tar.gz",
-        "http://sourceforge.net/projects/kaldi/files/rm1_cepstra.tar.gz",
-        "https://sourceforge.net/projects/kaldi/files/rm1_cepstra.tar.gz/download",
-    ),
-    GZIP_MAGIC,
-)
-WORD_PAIRS = Source(
-    "RM_G.fst",
-    (
-        "http://sourceforge.net/projects/kaldi/files/RM_G.fst",
-        "https://sourceforge.net/projects/kaldi/files/RM_G.fst/download",
-    ),
-    FST_MAGIC,
-)
+def download(corpus_dir: Path, sources: Sequence[Source]) -> None:
+    """Fetch files that are missing in `corpus_dir`, and unpack archives.
 
-
-def download(corpus_dir: Path, sources: Sequence[Source] = (CEPSTRA, WORD_PAIRS)) -> None:
-    """Fetch files that are missing in `corpus_dir`, and unpack archives into `corpus_dir/rm1`.
-
-    Raises CorpusError if a file cannot be fetched (the next call resumes the transfer), has the wrong type or differs
-    from its recorded checksum, and if an archive must not be unpacked.
+    Raises CorpusError if a file cannot be fetched (the next call resumes the transfer), has the wrong type or another
+    checksum, and if an archive must not be unpacked.
     """
     corpus_dir.mkdir(parents=True, exist_ok=True)
     for source in sources:
         path = corpus_dir / source.name
-        archive = source.magic == GZIP_MAGIC
-        if archive and is_dir(corpus_dir / _TOP):
-            log.info("%s is there", corpus_dir / _TOP)
+        folder = None if source.top is None else corpus_dir / (source.target or source.top)
+        if folder is not None and is_dir(folder):
+            log.info("%s is there", folder)
             continue
         if not is_file(path):
             fetch(source, path)
-        record_digest(path, source)
-        if archive:
-            unpack(path, corpus_dir / _TOP)
+        check_digests(path, source)
+        if folder is not None:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            unpack(path, folder, source.top or ".")
 
 
 def fetch(source: Source, path: Path) -> None:
@@ -93,7 +89,7 @@ def fetch(source: Source, path: Path) -> None:
     for url in source.urls:
         try:
             _fetch_from(url, part)
-            _require_magic(part, source)
+            _require_kind(part, source)
         except (OSError, http.client.HTTPException) as error:
             if getattr(error, "errno", None) in DISK_TROUBLE:
                 raise
@@ -181,38 +177,50 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
     return size
 
 
-def _require_magic(part: Path, source: Source) -> None:
-    """Remove the file and raise OSError if it has another type, such as a web page from a mirror."""
+def _require_kind(part: Path, source: Source) -> None:
+    """Remove the file and raise OSError if it has another type or size, such as a web page from a mirror."""
     with part.open("rb") as file:
         head = file.read(16)
-    if not head.startswith(source.magic):
+    size = _size(part)
+    if not head.startswith(source.magic) or size != (source.n_bytes or size):
         part.unlink()
-        raise OSError(f"the downloaded file begins with {head!r} and is not {source.name}")
+        raise OSError(f"the downloaded file has {size} bytes, begins with {head!r} and is not {source.name}")
 
 
-def record_digest(path: Path, source: Source) -> None:
-    """Write the SHA-256 of a file next to it, or compare it with the recorded one."""
-    digest = hashlib.sha256()
+def check_digests(path: Path, source: Source) -> None:
+    """Compare a file with its published checksum, and with its SHA-256 of an earlier run, which is otherwise recorded.
+
+    Raises CorpusError for another checksum.
+    """
+    kind, _, published = source.checksum.partition(":")
+    digests = {name: hashlib.new(name) for name in {"sha256", kind or "sha256"}}
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
-            digest.update(piece)
+            for digest in digests.values():
+                digest.update(piece)
+    if published:
+        _compare(path, digests[kind].hexdigest(), published, f"the published {kind.upper()}")
     record = path.with_name(f"{path.name}.sha256")
-    found = digest.hexdigest()
+    found = digests["sha256"].hexdigest()
     if is_file(record):
-        message = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
-        if message != found:
-            raise CorpusError(
-                f"{path}: its SHA-256 is {found}, but {record.name} has {printable(message, 80)}. Remove both to "
-                "download it again"
-            )
+        recorded = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
+        _compare(path, found, recorded, f"the SHA-256 in {record.name}")
         return
     with atomic_write(record) as temporary:
         temporary.write_text(f"{found}  {path.name}\n", encoding="utf-8")
     log.info("%s: SHA-256 %s", source.name, found)
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """Unpack the folder `rm1` of a gzip-compressed tar archive as `folder`, which appears when it is complete.
+def _compare(path: Path, found: str, expected: str, kind: str) -> None:
+    if found != expected:
+        raise CorpusError(
+            f"{path}: the checksum is {found}, but {kind} is {printable(expected, 80)}. Remove the file and "
+            f"{path.name}.sha256 to download it again"
+        )
+
+
+def unpack(archive: Path, folder: Path, top: str) -> None:
+    """Unpack the folder `top` of a gzip-compressed tar archive as `folder`, which appears when it is complete.
 
     Raises CorpusError, and unpacks nothing, for paths outside the folder, links, devices, duplicate entries, damaged or
     truncated archives, and archives larger than any corpus of this kind.
@@ -222,15 +230,22 @@ def unpack(archive: Path, folder: Path) -> None:
         with gzip.open(archive) as unpacked, Progress(None, f"unpacking {archive.name}") as bar:
             with tarfile.open(mode="r|", fileobj=cast(IO[bytes], _Limited(unpacked, archive))) as members:
                 for member in members:
-                    _write_member(members, member, temporary, archive, seen)
+                    _write_member(members, member, temporary, archive, PurePosixPath(top).parts, seen)
                     bar.advance()
             while unpacked.read(_PIECE):  # read to the end, which holds the checksum
                 pass
         if not any(temporary.iterdir()):
-            raise CorpusError(f"{archive}: no files below '{_TOP}/'. Expected an archive of this corpus")
+            raise CorpusError(f"{archive}: no files below '{top}/'. Expected an archive of this corpus")
 
 
-def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path, archive: Path, seen: set[str]) -> None:
+def _write_member(
+    members: tarfile.TarFile,
+    member: tarfile.TarInfo,
+    root: Path,
+    archive: Path,
+    top: tuple[str, ...],
+    seen: set[str],
+) -> None:
     name = PurePosixPath(member.name)
     shown = f"{archive}: its entry '{printable(member.name, 200)}'"
     if name.is_absolute() or ".." in name.parts or "\\" in member.name or not member.name.isprintable():
@@ -239,10 +254,10 @@ def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path,
         raise CorpusError(f"{shown} is a link, a device or a sparse file. Expected only plain files and folders")
     if len(seen) >= MAX_MEMBERS or member.size > MAX_UNPACKED:
         raise CorpusError(f"{shown} exceeds the number or size of files of this corpus")
-    if not name.parts or name.parts[0] != _TOP:
-        log.info("%s is outside '%s' and is left out", shown, _TOP)
+    if name.parts[: len(top)] != top:
+        log.debug("%s is outside '%s' and is left out", shown, "/".join(top))
         return
-    target = root.joinpath(*name.parts[1:])
+    target = root.joinpath(*name.parts[len(top) :])
     if member.isdir():
         target.mkdir(parents=True, exist_ok=True)
         return

@@ -1,0 +1,1 @@
+"""Speech Commands v0.02: 35 isolated words by many speakers, 16 kHz, from audio."""
