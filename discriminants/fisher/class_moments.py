@@ -12,11 +12,13 @@ _MIN_SQUARE = 1e-200  # mean square if all outputs are zero
 
 
 class ClassMoments(BaseEstimator):
-    """Moments of coordinates by class: counts_ (n_classes,), sums_ (n_classes, m) and squares_ (n_classes, m, m)."""
+    """Moments of coordinates by class: counts_ (n_classes,), sums_ (n_classes, m) and squares_ (n_classes, m, m),
+    float64.
+    """
 
     def start(self, n_classes: int) -> Self:
         """Reset to no samples."""
-        self.counts_ = np.zeros(n_classes, dtype=np.int64)
+        self.counts_ = np.zeros(n_classes)
         self.sums_ = np.zeros((n_classes, 0))
         self.squares_ = np.zeros((n_classes, 0, 0))
         return self
@@ -27,17 +29,23 @@ class ClassMoments(BaseEstimator):
         copy.counts_, copy.sums_, copy.squares_ = self.counts_.copy(), self.sums_.copy(), self.squares_.copy()
         return copy
 
-    def add(self, phi: np.ndarray, codes: np.ndarray) -> None:
-        """Add samples with coordinates (n_samples, m) and class numbers (n_samples,), in place."""
+    def decay(self, factor: float) -> None:
+        """Multiply the weights of all samples so far by `factor`."""
+        self.counts_, self.sums_, self.squares_ = factor * self.counts_, factor * self.sums_, factor * self.squares_
+
+    def add(self, phi: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> None:
+        """Add samples with coordinates (n_samples, m), class numbers and weights (n_samples,), in place."""
         more = phi.shape[1] - self.sums_.shape[1]
         if more:
             self.sums_ = np.pad(self.sums_, ((0, 0), (0, more)))
             self.squares_ = np.pad(self.squares_, ((0, 0), (0, more), (0, more)))
         for code in np.unique(codes):
-            part = phi[codes == code]
-            self.counts_[code] += part.shape[0]
-            self.sums_[code] += part.sum(axis=0)
-            self.squares_[code] += part.T @ part
+            rows = codes == code
+            part = phi[rows]
+            v = np.ones(part.shape[0]) if weight is None else weight[rows]
+            self.counts_[code] += v.sum()
+            self.sums_[code] += v @ part
+            self.squares_[code] += part.T @ (part if weight is None else v[:, None] * part)
 
     def output_model(self, weights: np.ndarray) -> GaussianOutputModel:
         """Return the Gaussian model of the outputs phi'w, equal to a fit to the outputs of all samples (4.7)."""
@@ -49,7 +57,7 @@ class ClassMoments(BaseEstimator):
         square_all = np.einsum("ms,ms->s", weights, self.squares_.sum(axis=0) @ weights)
         n_samples = self.counts_.sum()
         number = np.stack([self.counts_[own], n_samples - self.counts_[own]])
-        seen = np.maximum(number, 1)
+        seen = np.where(number > 0, number, 1)
         means = np.stack([sum_own, sum_all - sum_own]) / seen
         variances = np.stack([square_own, square_all - square_own]) / seen - means**2
         floor = _MIN_SHARE * np.maximum(square_all / n_samples, _MIN_SQUARE)

@@ -43,7 +43,7 @@ class RidgeSums(BaseEstimator):
             self.sums_ += Z.sum(axis=0)
             self.target_sums_ += Y.sum(axis=0)
         else:
-            self.n_samples_ += weight.sum()
+            self.n_samples_ += float(weight.sum())
             self.sums_ += weight @ Z
             self.target_sums_ += weight @ Y
             root = np.sqrt(weight)[:, None]
@@ -51,6 +51,12 @@ class RidgeSums(BaseEstimator):
         self.squares_ += Z.T @ Z
         self.target_squares_ += (Y**2).sum(axis=0)
         self.products_ += Z.T @ Y
+
+    def decay(self, factor: float) -> None:
+        """Multiply the weights of all samples so far by `factor`."""
+        for name, value in vars(self).items():
+            if not name.endswith("origin_"):
+                setattr(self, name, factor * value)
 
     def path(self) -> "RidgePath":
         """Compute the solutions for all penalties."""
@@ -63,9 +69,7 @@ class RidgeSums(BaseEstimator):
         rotated = vectors.T @ (self.products_ - n * np.outer(mean, target_mean))
         rotated[small] = 0.0
         energies = np.maximum(self.target_squares_ - n * target_mean**2, 0.0)
-        return RidgePath(
-            values, vectors, rotated, self.origin_ + mean, self.target_origin_ + target_mean, float(energies.sum()), n
-        )
+        return RidgePath(values, vectors, rotated, self.origin_ + mean, self.target_origin_ + target_mean, energies, n)
 
 
 class RidgePath(NamedTuple):
@@ -78,12 +82,12 @@ class RidgePath(NamedTuple):
     rotated: np.ndarray  # (r, n_targets): V'Z'Y with centered features and targets
     mean: np.ndarray  # (r,)
     target_mean: np.ndarray  # (n_targets,)
-    energy: float  # squared deviations of all targets from their means
+    energies: np.ndarray  # (n_targets,): squared deviations of the targets from their means
     n_samples: float  # sum of the weights
 
-    def solve(self, mu: float) -> tuple[np.ndarray, np.ndarray]:
-        """Compute weights (r, n_targets) and biases (n_targets,), mu > 0."""
-        weights = self.vectors @ (self.rotated / (self.values + mu)[:, None])
+    def solve(self, mu: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Compute weights (r, n_targets) and biases (n_targets,) for mu > 0, one for all targets or (n_targets,)."""
+        weights = self.vectors @ (self.rotated / (self.values[:, None] + mu))
         return weights, self.target_mean - self.mean @ weights
 
     def effective_parameters(self, penalties: np.ndarray) -> np.ndarray:
@@ -95,7 +99,7 @@ class RidgePath(NamedTuple):
         spanned = self.values > 0
         values = self.values[spanned]
         inside = (self.rotated[spanned] ** 2).sum(axis=1) / values  # energy of the targets in each direction
-        outside = max(self.energy - float(inside.sum()), 0.0)
+        outside = max(float(self.energies.sum() - inside.sum()), 0.0)
         shrunk = penalties[:, None] / (values + penalties[:, None])
         left = np.maximum(self.n_samples - 1 - values.shape[0], 0) + shrunk.sum(axis=1)
         left = np.maximum(left, np.finfo(np.float64).eps)

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from discriminants.kernels import ARDGaussianKernel, Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.width import feature_deviations
@@ -14,6 +14,7 @@ from discriminants.linear_systems.kernel_values import (
     memory_of_whole_matrix,
     one_column_a_sample,
 )
+from discriminants.lssvm.error_bars import ErrorBars, checked_variances
 from discriminants.lssvm.evidence.inputs import selected_inputs
 from discriminants.lssvm.evidence.penalty import Inference, most_probable
 from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
@@ -22,7 +23,7 @@ from discriminants.lssvm.evidence.widths import WidthEvidence
 from discriminants.util.blas_threads import one_blas_thread_for_few
 from discriminants.util.estimator import estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
-from discriminants.util.regression import KernelRegressor, checked_targets
+from discriminants.util.regression import checked_targets
 
 _WANTED_BY = "a Bayesian least-squares support vector machine"
 
@@ -148,7 +149,7 @@ class BayesianLSSVM(KernelExpansion):
 
 
 @estimator
-class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
+class BayesianLSSVMRegressor(BayesianLSSVM, ErrorBars):
     """`LSSVMRegressor` that chooses its penalty, widths and inputs by the evidence, and gives error bars.
 
     Squared errors correspond to normal noise and the penalty to a normal prior of the function: a Gaussian process with
@@ -230,52 +231,3 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         self._noise_known = known
         self.variance_ = PosteriorVariance().fit(spectrum, spectrum.share[:, None], float(found.regularization.min()))
         return self
-
-    def predict(self, X: np.ndarray, return_std: bool = False, noise_variance: np.ndarray | float | None = None) -> Any:
-        """Predict outputs, shaped like the y of `fit`, and optionally their standard deviations.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        return_std : bool
-            Also return the standard deviation of a new target, output and noise together (Suykens et al. 2002, section
-            4.2.2). Not available for a precomputed kernel, which lacks k(x, x) of new samples.
-        noise_variance : float or array-like of shape (n_samples,), optional
-            Noise variance of the new targets; 0 gives the deviation of the output alone. Default: `noise_variance_`, or
-            0 if `fit` was given the variances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs), or two of them
-        """
-        X = self._checked(X)
-        outputs = self._outputs(X)
-        deviations = np.sqrt(self._variances(X, noise_variance)).astype(X.dtype) if return_std else outputs
-        if self._one_column:
-            outputs, deviations = outputs[:, 0], deviations[:, 0]
-        return (outputs, deviations) if return_std else outputs
-
-    def _variances(self, X: np.ndarray, noise_variance: Any) -> np.ndarray:
-        if isinstance(self.kernel_, PrecomputedKernel):
-            raise ValueError(
-                "return_std = True is not supported by a precomputed kernel, which lacks k(x, x) of new samples"
-            )
-        noise = np.zeros(1) if self._noise_known else self.noise_variance_
-        if noise_variance is not None:
-            noise = checked_variances("noise_variance", noise_variance, X.shape[0], zero=True)[:, None]
-        wanted = [(0, s2, r) for s2, r in zip(self.prior_variance_, self.regularization_, strict=True)]
-        return self.variance_.variances(self.kernel_, self.basis_centers_, X, wanted) + self._bias_variance + noise
-
-
-def checked_variances(name: str, value: Any, n_samples: int, *, zero: bool = False) -> np.ndarray:
-    """Return one positive finite variance for each sample, float64 (n_samples,); one number applies to all.
-
-    `zero` also allows zeros. Raises ValueError for other values.
-    """
-    variances = check_array(np.atleast_1d(value), ensure_2d=False, dtype=np.float64, input_name=name)
-    if variances.ndim != 1 or variances.shape[0] not in (1, n_samples):
-        raise ValueError(f"{name} must be one number for each of {n_samples} samples, got shape {variances.shape}")
-    smallest, largest = variances.min(), variances.max()
-    if not ((smallest > 1e-100 or (zero and smallest >= 0)) and largest < 1e100):
-        raise ValueError(f"{name} must be positive numbers between 1e-100 and 1e100, got {smallest} to {largest}")
-    return np.broadcast_to(variances, (n_samples,))

@@ -2,9 +2,11 @@
 
 import warnings
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -13,6 +15,9 @@ from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.linear_systems.penalty_choice import distinct_samples
 from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, RidgeSums
+from discriminants.lssvm.error_bars import ErrorBars
+from discriminants.lssvm.evidence.penalty import most_probable_of_features
+from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
 from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
@@ -21,10 +26,11 @@ from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, para
 from discriminants.util.expansion import FLOATS
 from discriminants.util.few_samples import are_few
 from discriminants.util.partial_fit import can_stream
-from discriminants.util.regression import KernelRegressor
 
 _TIE = 1e-9  # relative difference of scores due to rounding
 PENALTIES = np.logspace(-8, 4, 25)
+_EVIDENCE = ("prior_variance_", "noise_variance_", "log_evidence_", "variance_", "_bias_variance")
+_STATE = ("sums_", "whitening_", "moments_", "scores_", "center_indices_", *_EVIDENCE)
 
 
 def _can_stream(learner: Any) -> bool:
@@ -49,27 +55,33 @@ class _FixedSize(ChosenCenters):
         Given centers; none are then chosen. With `partial_fit` the first samples alone determine the centers and the
         width "scale", so the first call should have at least n_centers samples. If centers and width are given, a
         stream can be split in any way.
-    regularization : float, "auto", "gcv" or "leave_one_out"
+    regularization : float, "auto", "gcv", "leave_one_out" or "evidence"
         mu, or the criterion that chooses it among `penalties` for all outputs together. "gcv" is generalized
         cross-validation. "leave_one_out" uses leave-one-out errors in closed form, which takes a second pass over the
         samples. "auto" is "gcv", or "leave_one_out" with fewer than ten samples per center, because generalized
         cross-validation may then choose no penalty; it leaves out equal samples together. With `partial_fit` it is
-        "gcv".
+        "gcv". "evidence" maximizes the probability of each output's targets (level 2 of the Bayesian inference, 4.39),
+        without candidates.
     penalties : array-like, optional
         Default: 25 values from 1e-8 to 1e4, multiplied by the variance of the samples in the kernel space if it exceeds
         1. Each takes O(m) time, or O(N m) with "leave_one_out".
     chooser
         "entropy" is the source's.
+    forgetting : float
+        Weight of a sample of a stream relative to the next one, for `partial_fit`: 0.99 averages over about 100
+        samples, and 1 forgets nothing (section 6.2.2: adaptive signal processing).
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (m, n_outputs)
         float64, like the centers and the intercept.
-    regularization_ : float
+    regularization_ : float, or ndarray of shape (n_outputs,) with "evidence"
     scores_ : ndarray of shape (n_penalties,)
-        GCV or mean squared leave-one-out error, summed over the outputs; only if the penalty was chosen.
-    effective_parameters_ : float
+        GCV or mean squared leave-one-out error, summed over the outputs; only if one of them chose the penalty.
+    effective_parameters_ : float, or ndarray of shape (n_outputs,) with "evidence"
         Trace of the smoother.
+    prior_variance_, noise_variance_, log_evidence_ : ndarray of shape (n_outputs,)
+        With "evidence", those of `BayesianLSSVMRegressor`. The last compares widths on the same samples.
     center_indices_ : ndarray of int of shape (m,)
         Rows of the training samples (with `partial_fit`, of the first call), not in order of choice.
     sums_, whitening_
@@ -86,13 +98,14 @@ class _FixedSize(ChosenCenters):
 
     n_centers: int = parameter(COUNT, default=200, kw_only=False)
     centers: Any = parameter("array-like", None, default=None)
-    regularization: Any = parameter(POSITIVE, {"auto", "gcv", "leave_one_out"}, default="auto")
+    regularization: Any = parameter(POSITIVE, {"auto", "gcv", "leave_one_out", "evidence"}, default="auto")
     penalties: Any = parameter("array-like", None, default=None)
+    forgetting: float = parameter(Interval(Real, 0, 1, closed="right"), default=1.0)
 
     def _validate_params(self) -> None:
         if not isinstance(self.regularization, str) and np.ndim(self.regularization):
             raise ValueError(
-                f"regularization must be one number, 'auto', 'gcv' or 'leave_one_out' for {type(self).__name__}, got "
+                f"regularization must be one number or the name of a criterion for {type(self).__name__}, got "
                 f"{self.regularization!r}. Use penalties for several candidates"
             )
         super()._validate_params()
@@ -138,10 +151,16 @@ class _FixedSize(ChosenCenters):
                 )
             basis = self._features(X, targets)
             sums = basis.sums(targets)
+        weight = None
+        if self.forgetting < 1:
+            weight = self.forgetting ** np.arange(X.shape[0] - 1.0, -1.0, -1.0)
+            for state in (sums,) if moments is None else (sums, moments):
+                state.decay(self.forgetting ** X.shape[0])
         for rows, features in basis.blocks(X):
-            sums.add(features, targets[rows])
+            own = None if weight is None else weight[rows]
+            sums.add(features, targets[rows], own)
             if moments is not None and codes is not None:
-                moments.add(np.pad(features, ((0, 0), (0, 1)), constant_values=1.0), codes[rows])
+                moments.add(np.pad(features, ((0, 0), (0, 1)), constant_values=1.0), codes[rows], own)
         path = sums.path()
         weights = self._keep_solution(basis, path, self._at_scale(penalties, path), None)
         self.sums_, self.whitening_ = sums, basis.whitening
@@ -193,7 +212,12 @@ class _FixedSize(ChosenCenters):
         self, basis: "_Features", path: RidgePath, penalties: np.ndarray, scores: np.ndarray | None
     ) -> np.ndarray:
         """Choose the penalty and store the expansion; return the weights of the features and, last, of the constant."""
-        if isinstance(self.regularization, str):
+        found = None
+        if isinstance(self.regularization, str) and self.regularization == "evidence":
+            found = most_probable_of_features(path)
+            self.regularization_, self.prior_variance_, self.noise_variance_ = found[:3]
+            self.log_evidence_ = found.log_evidence(path.n_samples)
+        elif isinstance(self.regularization, str):
             self.scores_ = path.generalised_cross_validation(penalties) if scores is None else scores
             # The smallest of equal candidates: two samples contain no information on the noise.
             as_good = self.scores_ <= self.scores_.min() * (1.0 + _TIE)
@@ -202,11 +226,12 @@ class _FixedSize(ChosenCenters):
             self.regularization_ = float(penalties[0])
         weights, bias = path.solve(self.regularization_)
         self._keep_expansion(basis.kernel, basis.centers, basis.whitening @ weights, bias)
-        self.effective_parameters_ = float(path.effective_parameters(np.array([self.regularization_]))[0])
+        parameters = path.effective_parameters(np.atleast_1d(self.regularization_))
+        self.effective_parameters_ = float(parameters[0]) if found is None else parameters
         return np.vstack([weights, bias])
 
     def _forget(self) -> None:
-        for name in ("sums_", "whitening_", "moments_", "scores_", "center_indices_"):
+        for name in _STATE:
             if hasattr(self, name):
                 delattr(self, name)
 
@@ -241,7 +266,7 @@ class _Features:
 
 
 @estimator
-class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
+class FixedSizeLSSVMRegressor(_FixedSize, ErrorBars):
     """The least-squares support vector machine in the primal, on the features of a fixed number of centers.
 
     Centers are chosen first, independently of the weights. Ridge regression with a free bias in their white features
@@ -249,11 +274,23 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     the LS-SVM, and mu is 1 / gamma. Time is O(N m^2). Memory is O(m^2), a block of samples, and up to 8 bytes for each
     center and candidate while choosing.
 
+    With `regularization="evidence"` predictions have error bars. The part of a sample outside the span of the centers
+    keeps its prior variance, so the bars widen away from the centers.
+
     See Also
     --------
     GreedyNystroem : only the features.
     KRLSRegressor : chooses centers from a whole stream.
     """
+
+    def _keep_solution(
+        self, basis: "_Features", path: RidgePath, penalties: np.ndarray, scores: np.ndarray | None
+    ) -> np.ndarray:
+        weights = super()._keep_solution(basis, path, penalties, scores)
+        if isinstance(self.regularization, str) and self.regularization == "evidence":
+            self.variance_ = PosteriorVariance().fit_features(path, basis.whitening)
+            self._bias_variance = self.noise_variance_ / path.n_samples
+        return weights
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:

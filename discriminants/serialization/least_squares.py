@@ -40,7 +40,8 @@ def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references:
         refuse(learner, "variance_", "does not match the centers or the reference points")
 
 
-def _bayesian_regressor(learner: Any) -> None:
+def bars(learner: Any) -> None:
+    """Check a regressor with error bars."""
     regressor(learner)
     sizes = expansion(learner)
     _inferred(learner, sizes, sizes["weights"], 1)
@@ -166,7 +167,7 @@ LEAST_SQUARES: Mapping[str, Listed] = {
     "LSSVMClassifier": Listed("discriminants.lssvm.lssvm", _coded),
     "LSSVMRegressor": Listed("discriminants.lssvm.lssvm", regressor),
     "WeightedLSSVMRegressor": Listed("discriminants.lssvm.weighted_lssvm", regressor),
-    "BayesianLSSVMRegressor": Listed("discriminants.lssvm.bayesian_lssvm", _bayesian_regressor),
+    "BayesianLSSVMRegressor": Listed("discriminants.lssvm.bayesian_lssvm", bars),
     "BayesianLSSVMClassifier": Listed("discriminants.lssvm.bayesian_lssvm_classifier", _bayesian_classifier),
     "HeteroscedasticLSSVMRegressor": Listed("discriminants.lssvm.heteroscedastic_lssvm", _heteroscedastic),
     "PosteriorVariance": Listed(

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from discriminants.serialization.expansions import classifier, regressor
-from discriminants.serialization.requirements import check_arrays, check_indices, refuse
+from discriminants.serialization.least_squares import bars
+from discriminants.serialization.requirements import check_arrays, check_indices, check_shape, refuse
 from discriminants.serialization.scikit_learn import Listed
 
 
@@ -75,7 +76,7 @@ def _fixed_size_classifier(learner: Any) -> None:
 
 
 def _fixed_size_regressor(learner: Any) -> None:
-    regressor(learner)
+    (bars if hasattr(learner, "variance_") else regressor)(learner)
     _sums_of(learner)
 
 
@@ -103,14 +104,19 @@ def _ridge_sums(sums: Any) -> None:
         "products_": ("columns", "targets"),
     }
     check_arrays(sums, shapes, {})
-    if type(sums.n_samples_) is not int or sums.n_samples_ < 1:
-        refuse(sums, "n_samples_", f"is {sums.n_samples_!r}. Expected a positive whole number")
+    if type(sums.n_samples_) not in (int, float) or not 0 < sums.n_samples_ < np.inf:
+        refuse(sums, "n_samples_", f"is {sums.n_samples_!r}. Expected a positive number")
 
 
 def _moments(moments: Any) -> None:
     sizes: dict[str, int] = {}
-    check_indices(moments, "counts_", moments.counts_, ("kinds",), sizes)
-    check_arrays(moments, {"sums_": ("kinds", "centers"), "squares_": ("kinds", "centers", "centers")}, sizes)
+    check_shape(moments, "counts_", moments.counts_, ("kinds",), sizes)
+    moments.counts_ = moments.counts_.astype(np.float64)  # integers in older files
+    check_arrays(
+        moments,
+        {"counts_": ("kinds",), "sums_": ("kinds", "centers"), "squares_": ("kinds", "centers", "centers")},
+        sizes,
+    )
 
 
 STREAMS: Mapping[str, Listed] = {

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from discriminants.linear_systems.ridge_sums import RidgePath
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 
 _LOWEST, _HIGHEST = 1e-12, 1e3  # penalties, relative to the trace of the kernel matrix
@@ -45,8 +46,33 @@ def most_probable(spectrum: KernelSpectrum, targets: np.ndarray, *, noise_known:
     return Inference(*np.array(found).T)
 
 
+class _FeatureSpectrum(NamedTuple):
+    """The attributes of `KernelSpectrum` that the search for the variances reads, without a kernel matrix."""
+
+    eigenvalues: np.ndarray
+    total: float
+    size: float
+    root: np.ndarray
+
+
+def most_probable_of_features(path: RidgePath) -> Inference:
+    """Find the variances as `most_probable` for a linear model in features (Suykens et al. 2002, 6.11).
+
+    The centered kernel matrix of r features has at most r eigenvalues above zero, those of their scatter. The targets'
+    energy outside these directions is noise, which one eigenvalue of zero stands for.
+    """
+    spanned = path.values > 0
+    values = path.values[spanned]
+    inside = path.rotated[spanned] ** 2 / values[:, None]
+    squares = np.vstack([inside, np.maximum(path.energies - inside.sum(axis=0), 0.0)])
+    size = max(float(values.sum()), float(np.finfo(np.float64).tiny))
+    spectrum = _FeatureSpectrum(np.append(values, 0.0), float(path.n_samples), size, np.ones(0))
+    sizes = path.energies + path.n_samples * path.target_mean**2
+    return Inference(*np.array([_of_output(spectrum, *each, False) for each in zip(squares.T, sizes, strict=True)]).T)
+
+
 def _of_output(
-    spectrum: KernelSpectrum, squares: np.ndarray, size: float, noise_known: bool
+    spectrum: KernelSpectrum | _FeatureSpectrum, squares: np.ndarray, size: float, noise_known: bool
 ) -> tuple[float, float, float, float, float]:
     eigenvalues, n = spectrum.eigenvalues, squares.shape[0]
     repeated = 0.0 if noise_known else spectrum.total - (n + 1)  # repeated samples

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from discriminants.kernels import Kernel
+from discriminants.linear_systems.ridge_sums import RidgePath
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 
 _NEGLIGIBLE = 1e-13  # eigenvalues relative to the penalty below which the data do not determine a direction
@@ -43,6 +44,18 @@ class PosteriorVariance(BaseEstimator):
         self.offsets_ = (directions.T @ spectrum.column_means)[:, None] + components
         centred = spectrum.eigenvalues @ along**2
         self.squares_ = centred + (2 * references.T - spectrum.share) @ spectrum.column_means
+        return self
+
+    def fit_features(self, path: RidgePath, whitening: np.ndarray) -> Self:
+        """Store the same for features k(x, centers) whitening, with their mean as the reference point.
+
+        The part of phi(x) outside the span of the centers keeps its prior variance.
+        """
+        roots = np.sqrt(path.values)
+        self.directions_, self.eigenvalues_ = whitening @ path.vectors * roots, path.values
+        self.references_ = (whitening @ path.mean)[:, None]
+        self.offsets_ = (roots * (path.mean @ path.vectors))[:, None]
+        self.squares_ = np.array([path.mean @ path.mean])
         return self
 
     def variances(
