@@ -3,8 +3,8 @@
     python examples/plot_outliers.py [--output-dir DIR]
 
 As in figures 5.5 to 5.8 of Suykens et al. (2002): 300 samples of sin(x)/x with normal noise and three outliers, and
-with noise of Student's t distribution. The weighted machine reduces the weights of samples with large residuals. The figure
-shows both curves and the residuals of the weighted one. Writes `outliers.png`.
+with noise of Student's t distribution. The weighted machine reduces the weights of samples with large residuals. The
+figure shows both curves and the residuals of the weighted one. Writes `outliers.png`.
 """
 
 from collections.abc import Sequence

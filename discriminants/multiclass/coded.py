@@ -27,7 +27,7 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
     estimator : classifier with `decision_function`
         Cloned for every task; its labels are 0 and 1.
     coding, decoding, random_state
-        As of `LSSVMClassifier`.
+        Those of `LSSVMClassifier`.
     n_jobs : int, optional
         Number of tasks trained in parallel, as in joblib.
 
