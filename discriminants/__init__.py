@@ -54,6 +54,7 @@ _NAMES = {
     "fisher.sparse_greedy_kfd": ["SparseGreedyKFDClassifier"],
     "fisher.sparse_kfd": ["SparseKFDClassifier", "SparseKFDRegressor"],
     "sparse.sparse_logistic": ["SparseKernelLogisticClassifier"],
+    "multiclass.coded": ["CodedClassifier"],
     "multiclass.pairwise": ["PairwiseClassifier"],
     "sparse.one_vs_one": ["OneVsOneKernelClassifier"],
     "sparse.one_vs_one_svc": ["OneVsOneSVC"],

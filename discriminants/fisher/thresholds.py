@@ -122,7 +122,32 @@ def _one_dimensional_machine(
     return w, float(0.5 * (min(most) + max(least)))
 
 
+def bayes_threshold(outputs: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Return the output at which both classes are equally probable, by normal densities with a common variance.
+
+    It is (m+ + m-) / 2 - s^2 / (m+ - m-) log(P+ / P-) with the class means m, the variance s^2 within the classes and
+    the class frequencies P of the samples (Suykens et al. 2002, 4.28 and 4.30, with the variance of the outputs). If
+    the mean of the class above is not larger, the threshold of least errors is returned.
+    """
+    counts = np.ones(outputs.shape[0]) if weight is None else weight
+    outputs = outputs.astype(np.float64)
+    sizes = np.array([counts[part].sum() for part in (positive, ~positive)])
+    means = np.array([counts[part] @ outputs[part] for part in (positive, ~positive)]) / sizes
+    between = float(means[0] - means[1])
+    if not between > 0:
+        return least_error_threshold(outputs, positive, weight)
+    variance = float(counts @ (outputs - np.where(positive, *means)) ** 2 / sizes.sum())
+    return float(means.mean() - variance / between * np.log(sizes[0] / sizes[1]))
+
+
+def fisher_targets_threshold(_: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Return the mean target: zero of regression onto N / N+ and -N / N- instead of +-1 (Suykens et al. 2002, 3.23)."""
+    return 2.0 * float(np.average(positive, weights=weight)) - 1.0
+
+
 THRESHOLDS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]] = {
     "soft_margin": soft_margin_threshold,
     "least_error": least_error_threshold,
+    "bayes": bayes_threshold,
+    "fisher_targets": fisher_targets_threshold,
 }

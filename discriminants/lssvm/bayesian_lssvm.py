@@ -15,7 +15,7 @@ from discriminants.linear_systems.kernel_values import (
     one_column_a_sample,
 )
 from discriminants.lssvm.error_bars import ErrorBars, checked_variances
-from discriminants.lssvm.evidence.inputs import selected_inputs
+from discriminants.lssvm.evidence.inputs import added_inputs, selected_inputs
 from discriminants.lssvm.evidence.penalty import Inference, most_probable
 from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
@@ -49,8 +49,9 @@ class BayesianLSSVM(KernelExpansion):
     tune_width : bool
         Find the widths with the largest evidence, for the kernels "gaussian", "ard_gaussian", "laplacian" and
         "exponential"; other kernels keep their parameters. All outputs share one width.
-    select_inputs : bool
+    select_inputs : bool, "backward" or "forward"
         With the kernel "ard_gaussian", remove inputs one by one, starting with the widest, while the evidence grows
+        ("backward", True); or add them one by one ("forward"), which costs more unless few of many inputs matter
         (`evidence.inputs`).
 
     Attributes
@@ -66,7 +67,7 @@ class BayesianLSSVM(KernelExpansion):
     log_evidence_ : ndarray of shape (n_outputs,)
         Logarithm of the probability of the targets. Compares kernels on the same samples.
     removed_inputs_ : ndarray of int of shape (n_removed,)
-        Inputs removed by `select_inputs`, in order of removal; their widths in `kernel_.sigma` are infinite.
+        Inputs left out by `select_inputs`, in order of removal; their widths in `kernel_.sigma` are infinite.
     input_relevances_ : ndarray of shape (n_features,)
         With "ard_gaussian": mean contribution of each input to the exponent of the kernel, over pairs of samples.
     variance_ : PosteriorVariance
@@ -76,7 +77,7 @@ class BayesianLSSVM(KernelExpansion):
     kernel: Any = "gaussian"
     sigma: Any = "scale"
     tune_width: bool = parameter("boolean", default=True)
-    select_inputs: bool = parameter("boolean", default=False)
+    select_inputs: bool | str = parameter("boolean", {"backward", "forward"}, default=False)
     regularization_: np.ndarray = field(init=False)
     prior_variance_: np.ndarray = field(init=False)
     noise_variance_: np.ndarray = field(init=False)
@@ -141,6 +142,9 @@ class BayesianLSSVM(KernelExpansion):
         if not by_input:
             return evidence.tuned(kernel)
         around = np.broadcast_to(np.asarray(kernel.get_params()["sigma"], dtype=np.float64), (X.shape[1],))
+        if self.select_inputs == "forward":
+            kernel, self.removed_inputs_, _ = added_inputs(evidence, feature_deviations(X, weight), around)
+            return kernel
         kernel = evidence.tuned(ARDGaussianKernel(around.copy()))
         if self.select_inputs:
             deviations = feature_deviations(X, weight)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import binom, norm
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight
 
@@ -25,10 +26,13 @@ class _Pruned(LSSVM):
     sigma
         "scale" is computed from all samples.
     regularization
-        A list is searched once, with all samples.
+        A list is searched once, with all samples, and again by `retune`.
     share : float
         Fraction of the remaining samples to remove per round: those with the smallest |alpha|, relative to the largest
         of each output.
+    retune : bool
+        When the error rises, choose the penalty again for the remaining samples, with the same width and with one
+        twice as small or large, and go on if that helps (step 4 of the source's algorithm).
 
     Attributes
     ----------
@@ -38,6 +42,7 @@ class _Pruned(LSSVM):
 
     share: float = parameter(SHARE, default=0.05)
     significance: float = parameter(Interval(Real, 0, 0.5, closed="neither"), default=0.05)
+    retune: bool = parameter("boolean", default=False)
     solver: str = field(default="direct", init=False)
     tol: float = field(default=1e-6, init=False)  # for conjugate gradients, which have no leave-one-out residuals
     _first_kernel: Kernel | None = field(init=False)
@@ -60,6 +65,7 @@ class _Pruned(LSSVM):
         self._first_kernel, self._first_penalty = None, None
         super().fit(X, y, sample_weight)
         self._first_penalty, criterion = self.regularization_, self.criterion_
+        tuned = self._first_kernel, self._first_penalty
         losses = self._losses(y)
         weight = np.ones(losses.shape[0])
         if sample_weight is not None:
@@ -70,17 +76,31 @@ class _Pruned(LSSVM):
         while self._can_do_with(y, fewer := self._without_least(kept)):
             super().fit(X, y, _only(weight, fewer))
             kept, losses = fewer, self._losses(y)[present]
+            if self.retune and self._worse(losses, reference):
+                losses = self._tune(X, y, _only(weight, kept), present)
             if self._worse(losses, reference):
                 break
-            passed = kept
+            passed, tuned = kept, (self._first_kernel, self._first_penalty)
             sizes.append(kept.shape[0])
             errors.append(float(losses.mean()))
         if passed is not kept:
+            self._first_kernel, self._first_penalty = tuned
             super().fit(X, y, _only(weight, passed))
         self.criterion_ = criterion
         self.support_, self.path_sizes_, self.path_errors_ = passed, np.array(sizes), np.array(errors)
         del self._first_kernel, self._first_penalty
         return self
+
+    def _tune(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """Fit with the width of least mean loss and a new penalty, and return the losses of the samples `present`."""
+        found = []
+        for kernel in _with_other_widths(self._first_kernel):
+            self._first_kernel, self._first_penalty = kernel, None
+            super().fit(X, y, weight)
+            found.append((float(self._losses(y)[present].mean()), kernel, self.regularization_))
+        _, self._first_kernel, self._first_penalty = min(found, key=lambda each: each[0])
+        super().fit(X, y, weight)
+        return self._losses(y)[present]
 
     def _resolved_kernel(self, X: np.ndarray, weight: np.ndarray | None = None) -> Kernel:
         """Return the kernel with the width computed from all samples."""
@@ -116,6 +136,13 @@ def _only(weight: np.ndarray, rows: np.ndarray) -> np.ndarray:
     found = np.zeros_like(weight)
     found[rows] = weight[rows]
     return found
+
+
+def _with_other_widths(kernel: Any) -> list[Any]:
+    width = kernel.get_params().get("sigma")
+    if not isinstance(width, Real):
+        return [kernel]
+    return [kernel, *(clone(kernel).set_params(sigma=factor * width) for factor in (0.5, 2.0))]
 
 
 @estimator

@@ -23,10 +23,12 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     Parameters
     ----------
-    threshold : {"least_squares", "least_error", "soft_margin"}
-        Threshold at which an output is zero: the bias of least squares; least errors, then widest gap; or the support
-        vector machine on the one output (`discriminants.fisher.thresholds`). At either of the latter two, two classes
-        are equally probable, except with posterior "gaussian".
+    threshold : {"least_squares", "least_error", "soft_margin", "bayes", "fisher_targets"}
+        Threshold at which an output is zero: the bias of least squares; least errors, then widest gap; the support
+        vector machine on the one output; normal densities and class frequencies, a bias correction for few or
+        unbalanced samples; or the mean target, which makes the targets those of Fisher's discriminant
+        (`discriminants.fisher.thresholds`). At all but the first, two classes are equally probable, except with
+        posterior "gaussian".
     calibrate_on : {"training", "held_out"}
         Outputs to which the threshold and the posterior model are fitted. "training": outputs of the training samples.
         They separate the classes better than those of new samples, so posteriors are overconfident and thresholds too

@@ -13,6 +13,12 @@ from discriminants.serialization.scikit_learn import Listed
 def _coded(learner: Any) -> None:
     """Check outputs of tasks that separate some classes from others."""
     sizes = expansion(learner, "tasks")
+    check_code(learner, sizes)
+    output_model(learner, learner.posterior_, sizes)
+
+
+def check_code(learner: Any, sizes: dict[str, int]) -> None:
+    """Check the sides of the classes in each task; the number of tasks is added to `sizes`."""
     code: Any = getattr(learner, "code_", None)
     check_shape(learner, "code_", code, ("classes", "tasks"), sizes)
     if code.dtype != np.int8 or not np.isin(code, (-1, 0, 1)).all():
@@ -23,7 +29,6 @@ def _coded(learner: Any) -> None:
             "code_",
             f"has {sizes['tasks']} tasks for {sizes['classes']} classes. Expected one task only for two classes",
         )
-    output_model(learner, learner.posterior_, sizes)
 
 
 def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:

@@ -1,4 +1,4 @@
-"""Learners with one machine per pair of classes, and their checks."""
+"""Learners with one machine per pair of classes or per task, and their checks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from discriminants.serialization.expansions import check_columns
+from discriminants.serialization.least_squares import check_code
 from discriminants.serialization.requirements import check_arrays, check_indices, n_classes, refuse, sizes_of
 from discriminants.serialization.scikit_learn import Listed
 
@@ -25,6 +26,21 @@ def _pairwise(classifier: Any) -> None:
             check_indices(
                 classifier, f"pair_samples_[{number}]", samples[number], ("rows",), {}, below=sizes["features"]
             )
+
+
+def _coded_tasks(classifier: Any) -> None:
+    sizes = sizes_of(classifier)
+    check_code(classifier, sizes)
+    estimators: Any = getattr(classifier, "estimators_", None)
+    if not isinstance(estimators, list) or len(estimators) != sizes["tasks"]:
+        refuse(
+            classifier,
+            "estimators_",
+            f"has the wrong length. Expected one estimator for each of {sizes['tasks']} tasks",
+        )
+    for estimator in estimators:
+        if n_classes(estimator, getattr(estimator, "classes_", None)) != 2:
+            refuse(classifier, "estimators_", f"has a {type(estimator).__name__} with other than two classes")
 
 
 def _pair_expansion(classifier: Any) -> None:
@@ -60,6 +76,7 @@ def _pair_expansion(classifier: Any) -> None:
 
 
 PAIRS: Mapping[str, Listed] = {
+    "CodedClassifier": Listed("discriminants.multiclass.coded", _coded_tasks),
     "PairwiseClassifier": Listed("discriminants.multiclass.pairwise", _pairwise),
     "OneVsOneKernelClassifier": Listed("discriminants.sparse.one_vs_one", _pair_expansion),
     "OneVsOneSVC": Listed("discriminants.sparse.one_vs_one_svc", _pair_expansion),

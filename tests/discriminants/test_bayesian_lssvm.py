@@ -146,12 +146,13 @@ def test_error_bars_grow_away_from_the_samples() -> None:
     assert near == pytest.approx(np.sqrt(model.noise_variance_[0]), rel=0.3)
 
 
-def test_relevance_drops_inputs_of_noise() -> None:
+@pytest.mark.parametrize("select_inputs", [True, "forward"])
+def test_relevance_drops_inputs_of_noise(select_inputs: bool | str) -> None:
     for seed in range(3):
         random = np.random.default_rng(seed)
         x, y = sinc(120, random)
         inputs = np.hstack([x, random.normal(size=(120, 3)) * [1.0, 30.0, 0.01]])
-        model = BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True).fit(inputs, y)
+        model = BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=select_inputs).fit(inputs, y)
         assert sorted(model.removed_inputs_) == [1, 2, 3]
         np.testing.assert_array_equal(np.isfinite(model.sigma_), [True, False, False, False])
         all_inputs = BayesianLSSVMRegressor().fit(inputs, y)

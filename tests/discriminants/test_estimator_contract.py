@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 from discriminants import (
     BayesianLSSVMClassifier,
     BayesianLSSVMRegressor,
+    CodedClassifier,
     CommitteeRegressor,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
@@ -137,8 +138,10 @@ _ESTIMATORS = [
     FixedSizeLSSVMClassifier(20, chooser="greedy", regularization="leave_one_out", posterior="platt", random_state=0),
     FixedSizeLSSVMRegressor(20, random_state=0),
     FixedSizeLSSVMRegressor(20, chooser="entropy", regularization=0.1, random_state=0),
+    FixedSizeLSSVMRegressor(20, regularization="evidence", forgetting=0.99, random_state=0),
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
+    CodedClassifier(_PAIR),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),
     OneVsOneKernelClassifier(random_state=0),
     OneVsOneKernelClassifier("orols", n_centers=6, norm_penalty=0.01, random_state=0),

@@ -57,6 +57,17 @@ def test_a_smaller_significance_prunes_further_and_the_curve_stays() -> None:
     assert sizes[-1] < 60
 
 
+def test_retuning_prunes_further_with_settings_of_its_own() -> None:
+    once, again = (PrunedLSSVMRegressor(sigma=0.7, retune=retune).fit(X, Y) for retune in (False, True))
+    n = len(once.path_sizes_)
+    np.testing.assert_array_equal(again.path_sizes_[:n], once.path_sizes_)
+    assert len(again.path_sizes_) > n
+    assert again.sigma_ > 0.7
+    rows = again.support_
+    alone = LSSVMRegressor(sigma=again.sigma_, regularization=again.regularization_).fit(X[rows], Y[rows])
+    np.testing.assert_allclose(again.predict(NEW), alone.predict(NEW), atol=1e-8)
+
+
 def test_the_width_is_that_of_all_samples() -> None:
     assert PrunedLSSVMRegressor().fit(X, Y).sigma_ == LSSVMRegressor().fit(X, Y).sigma_
 

@@ -42,6 +42,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from discriminants import (
     NARX,
     BayesianLSSVMClassifier,
+    CodedClassifier,
     FixedSizeLSSVMClassifier,
     GreedyNystroem,
     KFDClassifier,
@@ -150,6 +151,7 @@ LISTED = [
     LinearDiscriminant(posterior="gaussian"),
     PairwiseClassifier(NPDClassifier(9, kernel=LaplacianKernel(3.0)), "coupling"),
     PairwiseClassifier(LogisticRegression(), n_jobs=1),
+    CodedClassifier(NPDClassifier(9), coding="error-correcting"),
     SparseKernelLogisticClassifier(9, random_state=0),
 ]
 
@@ -180,6 +182,7 @@ def _needed(name: str) -> list[Any]:
         "OneVsOneClassifier": [["estimator", ["estimator", "sklearn.svm:LinearSVC", [], []]]],
         "Pipeline": [["steps", ["list", [["tuple", ["scale", scaler]]]]]],
         "PairwiseClassifier": [["estimator", ["estimator", "sklearn.svm:LinearSVC", [], []]]],
+        "CodedClassifier": [["estimator", ["estimator", "sklearn.svm:LinearSVC", [], []]]],
         "KernelRecursion": [["kernel", kernel]],
         "ConformalKernel": [["kernel", kernel], ["centers", ["list", [["list", [1.0]]]]]],
         **{key: [["kernel", kernel]] for key in ("DistanceKernel", "NormalizedKernel", "ScaledKernel")},

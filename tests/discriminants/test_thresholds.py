@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 from sklearn.svm import SVC
 
+from discriminants import LSSVMClassifier, LSSVMRegressor
 from discriminants.fisher.thresholds import (
     _one_dimensional_machine,
+    bayes_threshold,
+    fisher_targets_threshold,
     least_error_threshold,
     least_errors,
     soft_margin_threshold,
@@ -64,6 +69,30 @@ def test_the_machine_on_one_output_is_the_support_vector_machine(seed: int, cost
     assert w == pytest.approx(reference.coef_[0, 0], rel=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_bayes_threshold_makes_the_classes_equally_probable(seed: int) -> None:
+    q, positive = outputs(seed)
+    deviation = np.sqrt(np.mean(np.concatenate([q[side] - q[side].mean() for side in (positive, ~positive)]) ** 2))
+
+    def difference(at: float) -> float:
+        above, below = (side.mean() * norm.pdf(at, q[side].mean(), deviation) for side in (positive, ~positive))
+        return float(above - below)
+
+    assert bayes_threshold(q, positive) == pytest.approx(brentq(difference, -9, 9))
+    assert bayes_threshold(-5 * q, positive) == least_error_threshold(-5 * q, positive)
+
+
+def test_fisher_targets_are_ordinary_targets_with_another_threshold() -> None:
+    q, positive = outputs(0)
+    inputs = np.stack([q, np.sin(9 * q)], axis=1)
+    sizes = positive.mean(), 1 - positive.mean()
+    fisher = LSSVMRegressor(regularization=0.1).fit(inputs, np.where(positive, 1 / sizes[0], -1 / sizes[1]))
+    model = LSSVMClassifier(regularization=0.1, threshold="fisher_targets").fit(inputs, positive)
+    np.testing.assert_array_equal(model.predict(inputs), fisher.predict(inputs) > 0)
+    scale = 2 * sizes[0] * sizes[1]
+    np.testing.assert_allclose(model.decision_function(inputs), scale * fisher.predict(inputs), atol=1e-10)
+
+
 def test_separated_outputs_are_parted_in_the_middle_of_the_gap() -> None:
     q, positive = np.array([-3.0, -2.0, -1.0, 5.0, 6.0]), np.array([False, False, False, True, True])
     assert soft_margin_threshold(q, positive, cost=1e6) == pytest.approx(2.0)
@@ -73,7 +102,7 @@ def test_separated_outputs_are_parted_in_the_middle_of_the_gap() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_threshold_moves_with_the_outputs(seed: int) -> None:
     q, positive = outputs(seed)
-    for find in (soft_margin_threshold, least_error_threshold):
+    for find in (soft_margin_threshold, least_error_threshold, bayes_threshold):
         assert find(1e5 * q - 3e6, positive) == pytest.approx(1e5 * find(q, positive) - 3e6, rel=1e-6)
 
 
@@ -89,7 +118,7 @@ def test_a_weight_counts_samples(seed: int) -> None:
     q = np.round(q, 1 + seed % 2)  # with ties
     counts = np.random.default_rng(seed).integers(1, 4, 25)
     many, sides = q.repeat(counts), positive.repeat(counts)
-    for find in (soft_margin_threshold, least_error_threshold):
+    for find in (soft_margin_threshold, least_error_threshold, bayes_threshold, fisher_targets_threshold):
         assert find(q, positive, counts.astype(float)) == pytest.approx(find(many, sides), abs=1e-9)
     # halves of samples, with different numbers of samples in one class
     assert soft_margin_threshold(q, positive, counts / 2, cost=2.0) == pytest.approx(

@@ -207,6 +207,39 @@ def test_half_of_the_sinc_is_pruned_and_the_curve_stays(drawn):
     assert max(numbers(r"error ([\d.]+)", printed)) < 0.08
 
 
+def test_weighted_machine_ignores_outliers(drawn):
+    errors = numbers(r"RMSE ([\d.]+)", drawn("outliers"))
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[3] < 0.7 * errors[2]
+
+
+def test_bias_correction_saves_the_small_class(drawn):
+    before, after = numbers(r"small class ([\d.]+) %", drawn("bias_correction"))
+    assert after < 0.85 * before
+
+
+def test_centers_of_most_entropy_beat_a_bad_start(drawn):
+    printed = drawn("fixed_size")
+    bad, few, many = numbers(r"RMSE ([\d.]+)", printed)
+    assert many < few < 0.2 * bad
+    separated = numbers(r"([\d.]+) % separated", printed)
+    assert separated[0] < 90 < separated[1] <= separated[2]
+
+
+def test_one_score_recovers_a_curve_and_fisher_separates(drawn):
+    printed = drawn("kernel_pca")
+    assert min(numbers(r"curve ([\d.]+)", printed)) < 0.15
+    fisher, *components = numbers(r"([\d.]+) % separated", printed)
+    assert fisher > 95 > 80 > max(components)
+
+
+def test_every_sample_has_a_support_value(drawn):
+    printed = drawn("support_values")
+    assert numbers(r"(\d+) errors", printed) == [0]
+    every, some = numbers(r"(\d+) of 250", printed)
+    assert some < 0.6 * every == 150
+
+
 def test_only_other_samples_tell_what_two_views_share(drawn):
     linear, fitted, shared = numbers(r"([\d.]+) on other", drawn("two_views"))
     assert linear < 0.3

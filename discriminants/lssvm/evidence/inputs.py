@@ -1,4 +1,4 @@
-"""Input selection: backward elimination by the evidence."""
+"""Input selection by the evidence: backward elimination and forward selection."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,15 @@ from discriminants.kernels import ARDGaussianKernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.lssvm.evidence.widths import WidthEvidence
 
+_FIRST_WIDTHS = (1.0, 3.0)  # of a candidate input, in its deviations
+
 
 class InputSelection(NamedTuple):
     """The removed inputs, and the kernel of the others."""
 
     kernel: ARDGaussianKernel  # tuned widths for the remaining inputs, infinite for the removed ones
-    removed: np.ndarray  # int (n_removed,): inputs in order of removal
-    # (n_removed + 1,): before and after each removal, minus half the log number of samples for every width
+    removed: np.ndarray  # int (n_removed,): inputs in order of removal; ascending if they were never added
+    # before and after each step (n_steps + 1,), minus half the log number of samples for every width
     log_evidence: np.ndarray
 
 
@@ -43,6 +45,32 @@ def selected_inputs(
         kernel, values = trial, [*values, value]
         removed.append(least)
     return InputSelection(kernel, np.array(removed, dtype=np.intp), np.array(values))
+
+
+def added_inputs(evidence: WidthEvidence, deviations: np.ndarray, around: np.ndarray) -> InputSelection:
+    """Add the input that raises the likelihood most and tune all widths, while the evidence grows.
+
+    This is forward selection from a single input (Suykens et al. 2002, section 4.3), with the criterion of
+    `selected_inputs`. A candidate has the better of two widths before the tuning. Arguments are as in
+    `selected_inputs`.
+    """
+    unit = np.where(deviations > 0, deviations, around)
+    kernel: ARDGaussianKernel | None = None
+    widths, values = np.full(around.shape, np.inf), [-np.inf]
+    while (left := np.flatnonzero(np.isinf(widths))).size:
+        trials = []
+        for candidate in left:
+            for multiple in _FIRST_WIDTHS:
+                others = np.arange(widths.shape[0]) != candidate
+                trials.append(ARDGaussianKernel(np.where(others, widths, multiple * unit)))
+        best = trials[int(np.argmax([evidence.log_likelihood(trial) for trial in trials]))]
+        trial = evidence.tuned(best, around)
+        value = _charged(evidence, trial)
+        if kernel is not None and value < values[-1]:
+            break
+        kernel, widths, values = trial, np.asarray(trial.sigma), [*values, value]
+    assert kernel is not None
+    return InputSelection(kernel, np.flatnonzero(np.isinf(widths)), np.array(values[1:]))
 
 
 def _charged(evidence: WidthEvidence, kernel: ARDGaussianKernel) -> float:

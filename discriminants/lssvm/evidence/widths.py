@@ -74,6 +74,7 @@ class WidthEvidence:
         reach = np.log(_RANGE)
         centres = np.log((widths if around is None else around)[relevant])
         bounds = [(centre - reach, centre + reach) for centre in centres]
+        start = np.clip(start, *np.transpose(bounds))
         found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=_OPTIONS)
         return at(found.x)
 

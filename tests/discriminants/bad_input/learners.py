@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 from discriminants import (
     BayesianLSSVMClassifier,
     BayesianLSSVMRegressor,
+    CodedClassifier,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
     HeteroscedasticLSSVMRegressor,
@@ -101,6 +102,7 @@ LEARNERS: dict[str, Any] = {
     "Bayesian LSSVM regression, its noise": HeteroscedasticLSSVMRegressor(tune_width=False, max_rounds=2),
     "linear": LinearDiscriminant(),
     "pairs": PairwiseClassifier(NPDClassifier(12)),
+    "coded": CodedClassifier(NPDClassifier(12)),
     "pairs, coupled": PairwiseClassifier(KFDClassifier(), "coupling"),
 }
 # Learners that hold out samples and need two of every class for this.

@@ -76,6 +76,13 @@ def test_blocks_arrive_where_two_coordinates_at_a_time_do() -> None:
     assert found.bias[0] == pytest.approx(bias, abs=1e-4)
 
 
+def test_columns_of_earlier_blocks_save_blocks() -> None:
+    X, Y, kernel = problem()
+    alone, cached = (block_descent(kernel, X, Y, 0.01, block_size=20, n_cached=n, figures=5) for n in (0, 40))
+    np.testing.assert_allclose(cached.alpha, alone.alpha, atol=1e-2)
+    assert cached.n_blocks < 0.6 * alone.n_blocks
+
+
 def test_a_descent_that_is_cut_short_says_how_far_it_came() -> None:
     X, Y, kernel = problem()
     found = block_descent(kernel, X, Y, 1e-3, block_size=6, figures=6, max_blocks=3)
