@@ -19,6 +19,8 @@ _NAMES = {
         "LinearKernel",
         "CompactGaussianKernel",
         "MultiscaleGaussianKernel",
+        "NormalizedKernel",
+        "DistanceKernel",
         "PrecomputedKernel",
         "FunctionKernel",
     ],

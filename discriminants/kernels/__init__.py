@@ -1,7 +1,10 @@
 """Kernels, one per module, all evaluated in blocks."""
 
+from discriminants.kernels.algebra import ProductKernel, ScaledKernel, SumKernel
 from discriminants.kernels.ard_gaussian import ARDGaussianKernel
 from discriminants.kernels.compact import CompactGaussianKernel
+from discriminants.kernels.conformal import ConformalKernel, NormalizedKernel
+from discriminants.kernels.distance import DistanceKernel
 from discriminants.kernels.dot_product import LinearKernel, PolynomialKernel, SigmoidKernel
 from discriminants.kernels.euclidean_exponential import ExponentialKernel
 from discriminants.kernels.gaussian import GaussianKernel
@@ -15,6 +18,8 @@ from discriminants.kernels.width import resolve_sigma
 __all__ = [
     "ARDGaussianKernel",
     "CompactGaussianKernel",
+    "ConformalKernel",
+    "DistanceKernel",
     "ExponentialKernel",
     "FunctionKernel",
     "GaussianKernel",
@@ -23,10 +28,14 @@ __all__ = [
     "LaplacianKernel",
     "LinearKernel",
     "MultiscaleGaussianKernel",
+    "NormalizedKernel",
     "PolynomialKernel",
     "PrecomputedKernel",
+    "ProductKernel",
+    "ScaledKernel",
     "SigmoidKernel",
     "SparseKernelColumns",
+    "SumKernel",
     "make_kernel",
     "resolve_sigma",
 ]

@@ -5,8 +5,8 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from discriminants.kernels.half_squares import HalfSquares, half_square, in_widths
-from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positive
-from discriminants.kernels.radial import RadialKernel, single_width
+from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positive_number
+from discriminants.kernels.radial import RadialKernel
 from discriminants.util.numba_cache import njit
 
 _TREE_FEATURES = 4  # in more dimensions a tree visits most points, and the matrix product is faster
@@ -61,12 +61,13 @@ class CompactGaussianKernel(RadialKernel):
         super().__init__(sigma)
         self.cutoff = cutoff
         self.taper = taper
-        _check_cutoff(cutoff)
+        positive_number("cutoff", cutoff)
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "CompactColumns":
         """Prepare for fixed centers."""
         twice_exponent = centers.shape[1] + 1 if self.taper else 0
-        return CompactColumns(single_width(self.sigma), _check_cutoff(self.cutoff), twice_exponent, centers, dtype)
+        sigma, cutoff = positive_number("sigma", self.sigma), positive_number("cutoff", self.cutoff)
+        return CompactColumns(sigma, cutoff, twice_exponent, centers, dtype)
 
 
 class CompactColumns(SparseKernelColumns):
@@ -151,10 +152,3 @@ def _pair_values(
             continue
         taper = nearness**whole  # binary powers
         values[pair] = np.exp(gauss) * (taper * np.sqrt(nearness) if half else taper)
-
-
-def _check_cutoff(cutoff: object) -> float:
-    number = positive("cutoff", cutoff)
-    if isinstance(number, np.ndarray):
-        raise ValueError(f"cutoff must be one number, got {number.shape[0]} numbers")
-    return number

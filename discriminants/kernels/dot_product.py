@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from discriminants.kernels.kernel import Kernel, KernelColumns, positive
+from discriminants.kernels.kernel import Kernel, KernelColumns, positive_number
 
 
 class DotProductKernel(Kernel):
@@ -102,7 +102,7 @@ class PolynomialKernel(DotProductKernel):
 
     def transform(self, products: np.ndarray) -> np.ndarray:
         """Apply (gamma v + theta)^degree to every entry, in place."""
-        products *= products.dtype.type(_number("gamma", self.gamma))
+        products *= products.dtype.type(positive_number("gamma", self.gamma))
         products += products.dtype.type(self.theta)
         base = products.copy() if self.degree > 2 else products
         for bit in f"{self.degree:b}"[1:]:  # binary powers: pow() would take longer than the matrix product
@@ -162,7 +162,7 @@ class SigmoidKernel(DotProductKernel):
 
     def transform(self, products: np.ndarray) -> np.ndarray:
         """Apply tanh(kappa v + theta) to every entry, in place."""
-        products *= products.dtype.type(_number("kappa", self.kappa))
+        products *= products.dtype.type(positive_number("kappa", self.kappa))
         products += products.dtype.type(self.theta)
         return np.tanh(products, out=products)
 
@@ -191,7 +191,7 @@ def _check_factor(name: str, value: Any) -> None:
         if value != "scale":
             raise ValueError(f'{name} must be "scale" or a positive number, got {value!r}')
     else:
-        _number(name, value)
+        positive_number(name, value)
 
 
 def _check_offset(theta: Any) -> None:
@@ -199,20 +199,11 @@ def _check_offset(theta: Any) -> None:
         raise ValueError(f"theta must be a finite number, got {theta!r}")
 
 
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, str):
-        raise ValueError(f"{name} = {value!r} is not a number. Expected a kernel after resolved(X)")
-    number = positive(name, value)
-    if isinstance(number, np.ndarray):
-        raise ValueError(f"{name} must be one number, got {number.shape[0]} numbers")
-    return number
-
-
 def _factor(name: str, value: Any, X: np.ndarray, sample_weight: np.ndarray | None) -> float:
     """Return the number itself, or one over the mean squared norm (1 if all samples are zero)."""
     _check_factor(name, value)
     if value != "scale":
-        return _number(name, value)
+        return positive_number(name, value)
     with np.errstate(over="ignore"):
         norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         mean = float(np.average(norms, weights=sample_weight))

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from discriminants.kernels.exponential import exp_in_place
-from discriminants.kernels.radial import RadialColumns, RadialKernel, single_width
+from discriminants.kernels.kernel import positive_number
+from discriminants.kernels.radial import RadialColumns, RadialKernel
 
 
 class ExponentialKernel(RadialKernel):
@@ -47,7 +48,7 @@ class ExponentialKernel(RadialKernel):
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ExponentialColumns":
         """Prepare for fixed centers."""
-        return ExponentialColumns(single_width(self.sigma), centers, dtype)
+        return ExponentialColumns(positive_number("sigma", self.sigma), centers, dtype)
 
 
 class ExponentialColumns(RadialColumns):

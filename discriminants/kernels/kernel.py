@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,6 +21,8 @@ class Kernel(BaseEstimator, ABC):
     tuned. A subclass implements `columns` and `diagonal`. It implements `resolved` if its parameters depend on the
     data, `at` if they differ between centers, and `over` if each point has several candidate columns.
 
+    `k1 + k2`, `k1 * k2` and `a * k1` with a number a > 0 are kernels again.
+
     Examples
     --------
     >>> import numpy as np
@@ -31,6 +34,22 @@ class Kernel(BaseEstimator, ABC):
     --------
     GaussianKernel : the default of the learners.
     """
+
+    __array_ufunc__: ClassVar[None] = None  # a NumPy number on the left calls __rmul__
+
+    def __add__(self, other: Any) -> "Kernel":
+        from discriminants.kernels.algebra import SumKernel
+
+        return SumKernel(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> "Kernel":
+        from discriminants.kernels.algebra import ProductKernel, ScaledKernel
+
+        if isinstance(other, Kernel):
+            return ProductKernel(self, other)
+        return ScaledKernel(self, float(other)) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Return a copy whose parameters are numbers, with values such as "scale" computed from the data.
@@ -243,3 +262,13 @@ def positive(name: str, value: Any) -> float | np.ndarray:
     if not (sound and np.isfinite(number).all() and (number >= SMALLEST).all()):
         raise ValueError(f"{name} must be a positive finite number, got {value!r}")
     return float(number) if number.ndim == 0 else number.astype(np.float64)
+
+
+def positive_number(name: str, value: Any) -> float:
+    """Return one positive finite number; otherwise raise ValueError."""
+    if isinstance(value, str):
+        raise ValueError(f"{name} must be a number, got {value!r}. Expected a kernel after resolved(X)")
+    number = positive(name, value)
+    if isinstance(number, np.ndarray):
+        raise ValueError(f"{name} must be one number, got {number.shape[0]} numbers")
+    return number

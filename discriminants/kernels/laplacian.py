@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from discriminants.kernels.exponential import exp_in_place
-from discriminants.kernels.kernel import KernelColumns
-from discriminants.kernels.radial import RadialKernel, single_width
+from discriminants.kernels.kernel import KernelColumns, positive_number
+from discriminants.kernels.radial import RadialKernel
 from discriminants.util.numba_cache import njit
 
 _TILE = 512  # centers whose partial sums fit into the first-level cache
@@ -54,7 +54,7 @@ class LaplacianKernel(RadialKernel):
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "LaplacianColumns":
         """Prepare for fixed centers."""
-        return LaplacianColumns(single_width(self.sigma), centers, dtype)
+        return LaplacianColumns(positive_number("sigma", self.sigma), centers, dtype)
 
 
 class LaplacianColumns(KernelColumns):

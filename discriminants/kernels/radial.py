@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from discriminants.kernels.half_squares import HalfSquares
-from discriminants.kernels.kernel import Kernel, KernelColumns, positive
+from discriminants.kernels.kernel import Kernel, KernelColumns, positive_number
 from discriminants.kernels.width import resolve_sigma
 
 
@@ -18,12 +18,12 @@ class RadialKernel(Kernel):
     def __init__(self, sigma: float | str = "scale") -> None:
         self.sigma = sigma
         if not isinstance(sigma, str):
-            single_width(sigma)
+            positive_number("sigma", sigma)
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Return a copy with `sigma` as a number."""
         copy = super().resolved(X, sample_weight)
-        copy.sigma = single_width(resolve_sigma(self.sigma, X, sample_weight, order=self._norm))
+        copy.sigma = positive_number("sigma", resolve_sigma(self.sigma, X, sample_weight, order=self._norm))
         return copy
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
@@ -62,13 +62,3 @@ class RadialColumns(KernelColumns):
         with np.errstate(over="ignore"):
             K[...] = values  # rounded last, after all cancellation
         return self._finish(K)
-
-
-def single_width(sigma: object) -> float:
-    """Return the one width of a kernel with a shared width; ValueError if it is not a positive finite number."""
-    if isinstance(sigma, str):
-        raise ValueError(f"sigma = {sigma!r} is not a number. Expected a kernel after resolved(X)")
-    number = positive("sigma", sigma)
-    if isinstance(number, np.ndarray):
-        raise ValueError(f"sigma must be one number for this kernel, got {number.shape[0]} numbers")
-    return number

@@ -1,5 +1,6 @@
 """Base of the kernel learners: a weighted sum of kernels on a few centers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,16 @@ def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None
     kernel, centers = learner.kernel_, learner.basis_centers_
     if centers.nbytes > _MAX_BYTES_KEPT:
         return None
-    made_of = (kernel, centers, *vars(kernel).values())
+    made_of = (kernel, centers, *_parts(kernel))
     return _COLUMNS.get(learner, dtype, made_of, lambda: kernel.columns(centers, dtype))
+
+
+def _parts(kernel: Kernel) -> Iterator[Any]:
+    """Yield the parameters of a kernel, and those of the kernels among them."""
+    for value in vars(kernel).values():
+        yield value
+        if isinstance(value, Kernel):
+            yield from _parts(value)
 
 
 _COLUMNS: Prepared[KernelColumns] = Prepared()
