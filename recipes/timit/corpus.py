@@ -109,7 +109,7 @@ def _sentences(
 def read_phones(path: Path) -> list[Interval]:
     """Read the hand labels of a sentence (`.PHN`): start, end in seconds, and one of 48 classes.
 
-    A glottal stop (q) is no phone; its time belongs to the next phone, or at the end to the last one. Raises
+    A glottal stop (q) is not a phone; its time belongs to the next phone, or at the end to the last one. Raises
     CorpusError, with file and line, for lines other than `START END LABEL` with increasing sample numbers.
     """
     classes = _training_classes()
@@ -121,7 +121,7 @@ def read_phones(path: Path) -> list[Interval]:
         if not fields:
             continue
         numbers = [int(field) for field in fields[:2] if field.isascii() and field.isdigit() and len(field) < 10]
-        if len(fields) != 3 or len(numbers) != 2 or fields[2] not in classes or not last <= numbers[0] < numbers[1]:
+        if len(fields) != 3 or len(numbers) != 2 or fields[2] not in classes or not last <= numbers[0] <= numbers[1]:
             raise CorpusError(
                 f"{path}:{number}: '{printable(line, 80)}'. Expected START END LABEL with increasing sample numbers "
                 "and a label of TIMIT"

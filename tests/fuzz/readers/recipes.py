@@ -86,5 +86,5 @@ def _speechocean(folder: Path) -> None:
 @reader("timit-labels", {"sx37.phn": b"0 1600 h#\n1600 2400 q\n2400 3200 ao\n3200 4000 tcl\n4000 4800 h#\n"}, TEXT)
 def _timit(path: Path) -> None:
     phones = read_phones(path)
-    if not all(start < end for start, end, _ in phones) or sorted(phones) != phones:
-        raise Unsound("phones that are not in order")
+    if any(start > end for start, end, _ in phones):
+        raise Unsound("a phone that ends before it begins")
