@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 _MAX_ROUNDS = 1000
 _CHANGES = 100  # of precisions before all sums are computed again
+_IDLE = 20  # modes without a higher evidence that end the search
 _CHANGES_PER_MODE = 10  # changes of precisions between two searches for the mode of the logistic likelihood
 _MAX_PRECISION = 1e6  # of the noise, relative to the variance of the targets: targets without noise stay regular
 _FIRST_PRECISION = 100.0  # of the noise, for targets of variance one: large noise would hide wide columns
@@ -51,7 +52,7 @@ class _Quadratic:
         found: np.ndarray = self._columns.T @ weighted - self.total * np.outer(self.means, self.means[active])
         return found
 
-    def _solve(self, beta: float) -> None:
+    def solve(self, beta: float) -> None:
         """Compute mean and covariance of the active weights, and S and Q of all columns."""
         least = _MIN_PRECISION * beta * self._squares[self.active]
         self.alpha[self.active] = np.maximum(self.alpha[self.active], least)
@@ -74,12 +75,11 @@ class _Quadratic:
         """Return the number of weights determined by the samples instead of the prior."""
         return float((1.0 - self.alpha[self.active] * self.covariance.diagonal()).sum())
 
-    def improve(self, beta: float, tol: float, most: int) -> int:
+    def improve(self, tol: float, most: int) -> int:
         """Change up to `most` precisions, one at a time, as long as the evidence rises by `tol`; return their number.
 
         Each change is the one that raises the evidence most.
         """
-        self._solve(beta)
         for n_changes in range(most):
             column, alpha = self._best_change(tol)
             if column is None:
@@ -176,7 +176,8 @@ def normal_relevance(columns: np.ndarray, target: np.ndarray, weight: np.ndarray
     quadratic = _Quadratic(columns, weight, weight * target, np.full(columns.shape[1], np.inf))
     beta, change = _FIRST_PRECISION, 1.0
     for _ in range(_MAX_ROUNDS):
-        n_changes = quadratic.improve(beta, max(tol, 0.1 * change), _CHANGES)
+        quadratic.solve(beta)
+        n_changes = quadratic.improve(max(tol, 0.1 * change), _CHANGES)
         if n_changes == _CHANGES:
             continue
         error = max(total - quadratic.explained(), 0.0)
@@ -187,7 +188,7 @@ def normal_relevance(columns: np.ndarray, target: np.ndarray, weight: np.ndarray
             break
     else:
         _warn()
-        quadratic.improve(beta, tol, 0)
+        quadratic.solve(beta)
     error = max(total - quadratic.explained(), 0.0)
     log_likelihood = -0.5 * (n_samples * np.log(2.0 * np.pi * size**2 / beta) + beta * error)
     found = quadratic.relevance(size**2 / beta, float(log_likelihood) + np.log(size))
@@ -199,24 +200,30 @@ def logistic_relevance(columns: np.ndarray, target: np.ndarray, weight: np.ndarr
     """Find precisions of the log odds of two classes, with a normal approximation at the mode (Laplace's method).
 
     `target` is -1 or +1; otherwise as `normal_relevance`. At the mode the log likelihood is replaced by a quadratic
-    function, a few precisions are changed, and the next mode is found by Newton's method.
+    function, a few precisions are changed, and the next mode is found by Newton's method. These steps may end in a
+    cycle, and the best of its modes is returned.
     """
     alpha = np.full(columns.shape[1], np.inf)
     active = np.empty(0, dtype=np.intp)
     theta = np.zeros(1)
+    best, idle = None, 0
     for _ in range(_MAX_ROUNDS):
         theta = _mode(columns[:, active], target, weight, alpha[active], theta)
         outputs = columns[:, active] @ theta[:-1] + theta[-1]
         other = expit(-target * outputs)  # probability of the other class
         curvature = weight * other * (1.0 - other)
         quadratic = _Quadratic(columns, curvature, curvature * outputs + weight * target * other, alpha)
-        if quadratic.improve(1.0, tol, _CHANGES_PER_MODE) == 0:
-            break
+        quadratic.solve(1.0)
+        found = quadratic.relevance(1.0, -float(weight @ np.logaddexp(0.0, -target * outputs)))
+        idle += 1
+        if best is None or found.log_evidence >= best.log_evidence + tol:
+            best, idle = found, 0
+        if idle == _IDLE or quadratic.improve(tol, _CHANGES_PER_MODE) == 0:
+            return best
         active = quadratic.active
         theta = np.append(quadratic.mean, quadratic.response - quadratic.means[active] @ quadratic.mean)
-    else:
-        _warn()
-    return quadratic.relevance(1.0, -float(weight @ np.logaddexp(0.0, -target * outputs)))
+    _warn()
+    return found
 
 
 def _mode(
