@@ -28,6 +28,7 @@ _NAMES = {
     "sparse.orols": ["OROLSClassifier", "OROLSRegressor"],
     "sparse.ols": ["OLSClassifier", "OLSRegressor"],
     "sparse.krls": ["KRLSClassifier", "KRLSRegressor"],
+    "sparse.rvm": ["RVMClassifier", "RVMRegressor"],
     "fisher.kfd": ["KFDClassifier"],
     "fisher.invariant_kfd": ["InvariantKFDClassifier"],
     "lssvm.lssvm": ["LSSVMClassifier", "LSSVMRegressor"],

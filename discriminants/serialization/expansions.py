@@ -92,6 +92,16 @@ def regressor(learner: Any) -> None:
         )
 
 
+def relevance(learner: Any) -> None:
+    """Check a regressor, and the noise and the covariance of weights and bias of each output."""
+    regressor(learner)
+    sizes = expansion(learner)
+    width = sizes["centers"] + 1
+    check_arrays(learner, {"covariance_": ("weights", width, width), "noise_variance_": ("weights",)}, sizes)
+    if (learner.noise_variance_ < 0).any():
+        refuse(learner, "noise_variance_", "has values below 0. Expected numbers of 0 or more")
+
+
 def directions(transformer: Any) -> None:
     """Check any number of outputs, and optional class means in them."""
     sizes = expansion(transformer)

@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from discriminants.serialization.expansions import classifier, directions, gaussian_outputs, linear, logistic, regressor
+from discriminants.serialization.expansions import (
+    classifier,
+    directions,
+    gaussian_outputs,
+    linear,
+    logistic,
+    regressor,
+    relevance,
+)
 from discriminants.serialization.least_squares import LEAST_SQUARES
 from discriminants.serialization.pairs import PAIRS
 from discriminants.serialization.requirements import learnt
@@ -44,6 +52,8 @@ LEARNERS: Mapping[str, Listed] = {
     "GreedyNystroem": Listed("discriminants.unsupervised.greedy_nystroem", directions),
     "LinearDiscriminant": Listed("discriminants.fisher.linear_discriminant", linear),
     "SparseKernelLogisticClassifier": Listed("discriminants.sparse.sparse_logistic", logistic),
+    "RVMClassifier": Listed("discriminants.sparse.rvm", classifier),
+    "RVMRegressor": Listed("discriminants.sparse.rvm", relevance),
     "GaussianOutputModel": Listed("discriminants.posteriors.output_models", gaussian_outputs),
     "PlattOutputModel": Listed(
         "discriminants.posteriors.output_models", learnt({"slopes_": ("columns",), "offsets_": ("columns",)})

@@ -1,6 +1,7 @@
 """Reproduce tables 5.2 to 5.5 of *Sparse Nonlinear Discriminants* (Andelic 2007) and the tables of the Fisher family.
 
-    python -m recipes.benchmarks --data-dir DIR --work-dir W [--table 5.3] [--data banana heart] [--resume] [--quick]
+    python -m recipes.benchmarks --data-dir DIR --work-dir W [--table 5.3] [--data heart] [--method svm] [--resume]
+        [--quick]
 
 Tables ida-kfd and usps-kfd are those of Mika (2002), ksod that of Abdallah, Richard and Lengelle (2004), lssvm-uci
 those of Suykens et al. (2002, section 3.4.2).
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--work-dir", type=Path, required=True, help="where results.json goes")
     parser.add_argument("--table", choices=list(TABLES), help="only this table (default: all)")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="only these data sets (default: all)")
+    parser.add_argument("--method", nargs="+", metavar="NAME", help="only these methods (default: all of the table)")
     parser.add_argument(
         "--resume", action="store_true", help="keep the results of data sets that are already in the work directory"
     )
@@ -54,15 +56,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     tables = [TABLES[found.table]] if found.table else list(TABLES.values())
     wanted = _wanted(tables, found.data)
+    methods = list(dict.fromkeys(method for table in tables for method in table.methods))
+    _check_names("--method", found.method, methods, "method")
     _check_files(found.data_dir, wanted)
     files = ResultFiles(found.work_dir, quick=found.quick)
     check_kept(files, found.work_dir)
-    held = {(row["table"], row["data"]) for row in files.rows} if found.resume else set()
+    held = {(row["table"], row["data"], row["method"]) for row in files.rows} if found.resume else set()
     for table, name in wanted:
-        if (table.number, name) in held:
+        own = [method for method in table.methods if method in (found.method or methods)]
+        if all((table.number, name, method) in held for method in own):
             log.info("table %s %s: already in %s", table.number, name, found.work_dir)
             continue
-        study = table.study(table.path(found.data_dir, name) or found.data_dir, name, found.quick)
+        study = table.study(table.path(found.data_dir, name) or found.data_dir, name, found.quick).only(own)
         outcomes = run_study(table, name, study, jobs=max(1, found.jobs))
         files.put(table, name, outcomes, study_settings(table, study, outcomes))
     files.sort(TABLES)
@@ -75,12 +80,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _wanted(tables: Sequence[Table], names: Sequence[str] | None) -> list[tuple[Table, str]]:
     known = [name for table in tables for name in table.data]
+    _check_names("--data", names, known, "data set")
+    return [(table, name) for table in tables for name in table.data if not names or name in names]
+
+
+def _check_names(option: str, names: Sequence[str] | None, known: Sequence[str], kind: str) -> None:
     for name in names or ():
         if name not in known:
             raise ConfigError(
-                f"--data {name}: not a data set of the requested tables. Expected one of {', '.join(known)}"
+                f"{option} {name}: not a {kind} of the requested tables. Expected one of {', '.join(known)}"
             )
-    return [(table, name) for table in tables for name in table.data if not names or name in names]
 
 
 def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:

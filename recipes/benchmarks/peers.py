@@ -1,4 +1,4 @@
-"""Peer methods: support vector machines of scikit-learn, and the dense kernel Fisher discriminant."""
+"""Peer methods: support and relevance vector machines, and the dense kernel Fisher discriminant."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,6 +40,11 @@ def svr_search(
     scaled = np.multiply(costs, spread).tolist(), np.multiply(tubes, spread).tolist()
     settings = grid(gamma=_gammas(sigmas), C=scaled[0], epsilon=scaled[1])
     return Search("svm", SVR(cache_size=_CACHE_MB), settings, n_samples=n_samples)
+
+
+def rvm_search(learner: Any, sigmas: Sequence[float]) -> Search:
+    """Search the relevance vector machine: only the width."""
+    return Search("rvm", learner(), grid(sigma=sigmas))
 
 
 def kfd_search(sigmas: Sequence[float], regularizations: Sequence[float], **options: Any) -> Search:

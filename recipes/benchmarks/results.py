@@ -94,11 +94,14 @@ class ResultFiles:
                 )
 
     def put(self, table: Table, data: str, outcomes: Mapping[str, Outcome], settings: dict[str, Any]) -> None:
-        """Replace the results of one data set in one table, and write both files."""
-        kept = [row for row in self.rows if (row["table"], row["data"]) != (table.number, data)]
+        """Replace the results of these methods on one data set in one table, and write both files."""
+        replaced = {(table.number, data, method) for method in outcomes}
+        kept = [row for row in self.rows if (row["table"], row["data"], row["method"]) not in replaced]
         self.rows = kept + [make_row(table.number, data, method, outcome) for method, outcome in outcomes.items()]
         # Settings first, so that every row has its settings.
-        self.settings.setdefault(table.number, {})[data] = settings
+        of_table = self.settings.setdefault(table.number, {})
+        methods = of_table.get(data, {}).get("methods", {}) | settings["methods"]
+        of_table[data] = settings | {"methods": methods}
         self._write("settings.json", {"quick": self._quick, "tables": self.settings})
         self._write("results.json", self.rows)
 

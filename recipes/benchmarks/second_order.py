@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from discriminants.fisher.ksod import KSODClassifier
+from discriminants.sparse.rvm import RVMClassifier
 from recipes.benchmarks.datasets import two_class_problem
 from recipes.benchmarks.model_choice import SEED, Search, grid
 from recipes.benchmarks.partitions import REPEATS, SMALL
 from recipes.benchmarks.partitions import TABLE as PARTITIONS
-from recipes.benchmarks.peers import svc_search
+from recipes.benchmarks.peers import rvm_search, svc_search
 from recipes.benchmarks.problem import Problem
 from recipes.benchmarks.study import Study, Table, widths
 
@@ -52,7 +53,8 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         Search("ksod", free, settings, final=final, like="kfd"),
         Search("kfd", fisher, settings, final=final),
         Search("ksod-obd", pruned, settings, final=final),
-        svc_search(widths(problem, grids.multiples), grids.costs),
+        svc_search(sigmas, grids.costs),
+        rvm_search(RVMClassifier, sigmas),
     )
     n_train = problem.partitions[0].train.shape[0]
     return Study(problem, searches, repeats=REPEATS if n_train <= SMALL and not quick else 1)
@@ -75,7 +77,7 @@ TABLE = Table(
         "titanic",
     ),
     file=PARTITIONS.file,
-    methods=("ksod", "kfd", "ksod-obd", "svm"),
+    methods=("ksod", "kfd", "ksod-obd", "svm", "rvm"),
     notes=(
         (
             f"Mean test error and standard deviation over the first {FULL.n_partitions} partitions of each set, data "
@@ -92,7 +94,8 @@ TABLE = Table(
             "P(C_0). The source holds out 100 of 500 samples; the sets here have 140 to 700. Width and eta: "
             f"five-fold cross-validation on the first five training parts ({REPEATS} random divisions into folds for "
             f"sets with at most {SMALL} training samples), for KFD and for KSOD-OBD with a fifth held out. KSOD uses "
-            "the width and eta of KFD, as in the source. Width and C of the SVM: the same cross-validation."
+            "the width and eta of KFD, as in the source. Width and C of the SVM, width of the RVM: the same "
+            "cross-validation."
         ),
     ),
     study=open_study,

@@ -9,8 +9,9 @@ import numpy as np
 from discriminants.center_selection.forward.model_size import sizes_up_to
 from discriminants.sparse.npd import NPDRegressor
 from discriminants.sparse.orols import OROLSRegressor
+from discriminants.sparse.rvm import RVMRegressor
 from recipes.benchmarks.forward import penalised_npd_search, penalised_orols_search
-from recipes.benchmarks.peers import svr_search
+from recipes.benchmarks.peers import rvm_search, svr_search
 from recipes.benchmarks.problem import Partition, Problem
 from recipes.benchmarks.study import Study, Table, widths
 
@@ -69,6 +70,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         ),
         penalised_npd_search(NPDRegressor, sigmas, grids.norm_penalties, sizes_up_to(grids.max_centers), **OPTIONS),
         svr_search(sigmas, grids.costs, grids.tubes, spread),
+        rvm_search(RVMRegressor, sigmas),
     )
     return Study(problem, searches, n_choice=grids.n_runs)
 
@@ -97,7 +99,7 @@ TABLE = Table(
     value=np.sqrt,
     data=("sinc",),
     file=None,
-    methods=("orols", "npd", "svm"),
+    methods=("orols", "npd", "svm", "rvm"),
     notes=(
         (
             f"{N_TRAIN} training points with Gaussian noise of standard deviation {NOISE}, {N_TEST} test points "
@@ -109,7 +111,7 @@ TABLE = Table(
             "Settings: five-fold cross-validation on the training points, with the squared errors summed over all "
             "runs, because fifty points are too few to choose on. OROLS and NPD: width, a penalty on the norm of the "
             "expansion and the number of centers. OROLS: also the choice of lambda by generalized cross-validation "
-            "or by the evidence."
+            "or by the evidence. RVM: width; its source is table 3 of Andelic et al., IJCAI 2007."
         ),
     ),
     study=open_study,

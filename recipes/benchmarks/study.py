@@ -1,9 +1,9 @@
 """A table of the source, and the measurement of a data set: choose settings, then run every partition."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,6 +31,11 @@ class Study:
     searches: tuple[Search, ...]
     n_choice: int = 5
     repeats: int = 1
+
+    def only(self, methods: Sequence[str]) -> Self:
+        """Return the study of these methods, and of those whose settings they reuse."""
+        wanted = {*methods, *(search.like for search in self.searches if search.method in methods)}
+        return replace(self, searches=tuple(search for search in self.searches if search.method in wanted))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ _NAMES = {
     "descent": "KFD by descent",
     "invariant": "invariant KFD",
     "lssvm": "LS-SVM",
+    "rvm": "RVM",
     "svm-virtual": "SVM, virtual samples",
 }
 _CHALLENGERS = ("orols", "npd")
@@ -53,7 +54,7 @@ def sheets(tables: Mapping[str, Table], rows: Sequence[Row], settings: Settings)
         if not found:
             continue
         shown.append(_values(table, found))
-        if number == "5.3":
+        if number == "5.3" and {method for _, method in found} >= {*_CHALLENGERS, "svm"}:
             shown.append(_paired(table, found, settings[number]))
         shown.append(_settings(table, found, settings[number]))
     return shown

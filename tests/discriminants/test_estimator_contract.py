@@ -45,6 +45,8 @@ from discriminants import (
     PrunedLSSVMClassifier,
     PrunedLSSVMRegressor,
     RobustKFDClassifier,
+    RVMClassifier,
+    RVMRegressor,
     SeriesDensity,
     SparseGreedyKFDClassifier,
     SparseKernelLogisticClassifier,
@@ -64,6 +66,7 @@ _SAME_WINNER = [
     NPDClassifier(n_centers=20, kernel="laplacian", criterion="bic"),
     OLSClassifier(n_centers=20),
     SparseGreedyKFDClassifier(20, random_state=0),
+    RVMClassifier(),
 ]
 _ESTIMATORS = [
     *_SAME_WINNER,
@@ -103,6 +106,7 @@ _ESTIMATORS = [
     SparseKFDClassifier(regularization=0.1, loss="absolute", threshold="soft_margin"),
     SparseKFDRegressor(),
     SparseKFDRegressor(loss="absolute", regularization=0.1),
+    RVMRegressor(),
     LSSVMRegressor(),
     LSSVMRegressor(regularization=[0.01, 0.1, 1.0], choose_by="gcv"),
     LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),
@@ -246,7 +250,7 @@ _STORED = [
 def _outputs(estimator: Any, X: np.ndarray) -> list[np.ndarray]:
     methods = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
     found = [getattr(estimator, method)(X) for method in methods if hasattr(estimator, method)]
-    if isinstance(estimator, BayesianLSSVMRegressor | HeteroscedasticLSSVMRegressor):
+    if isinstance(estimator, BayesianLSSVMRegressor | HeteroscedasticLSSVMRegressor | RVMRegressor):
         found += estimator.predict(X, return_std=True)
     return found
 

@@ -26,6 +26,8 @@ from discriminants import (
     PairwiseClassifier,
     PrunedLSSVMClassifier,
     PrunedLSSVMRegressor,
+    RVMClassifier,
+    RVMRegressor,
     SparseKernelLogisticClassifier,
     WeightedLSSVMRegressor,
 )
@@ -51,6 +53,8 @@ _WEIGHTED: list[Any] = [
     WeightedLSSVMRegressor(sigma=2.0, regularization=0.1),
     FixedSizeLSSVMRegressor(60, sigma=2.0, regularization=0.1),
     BayesianLSSVMRegressor(),
+    RVMClassifier(sigma=2.0),
+    RVMRegressor(sigma=2.0),
 ]
 _REFUSING = [
     "BayesianLSSVMClassifier",

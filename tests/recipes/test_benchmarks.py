@@ -69,6 +69,17 @@ def test_every_table_gives_one_row_for_each_data_set_and_method(sets, tmp_path, 
     assert "Table 5.3: against the SVM" in capsys.readouterr().out
 
 
+def test_method_option_keeps_the_rows_of_other_methods(sets, tmp_path):
+    for methods in (["svm"], ["rvm"], ["rvm", "svm"]):
+        rows = run(sets, tmp_path, "--table", "ksod", "--data", "heart", "--method", *methods)
+    assert [row["method"] for row in rows] == ["svm", "rvm"]
+    assert rows[1]["seed_value"] == 10.88
+    kept = json.loads((tmp_path / "settings.json").read_text())["tables"]["ksod"]["heart"]["methods"]
+    assert set(kept) == {"svm", "rvm"}
+    with pytest.raises(ConfigError, match="--method tree"):
+        run(sets, tmp_path, "--table", "ksod", "--method", "tree")
+
+
 @pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_processes(sets, tmp_path):
     found = []
