@@ -21,7 +21,7 @@ class RidgeSums(BaseEstimator):
     def start(self, origin: np.ndarray, target_origin: np.ndarray) -> Self:
         """Set all sums to zero."""
         r, n_targets = origin.shape[0], target_origin.shape[0]
-        self.n_samples_ = 0
+        self.n_samples_: float = 0
         self.origin_, self.target_origin_ = origin, target_origin
         self.sums_, self.squares_ = np.zeros(r), np.zeros((r, r))
         self.target_sums_, self.target_squares_ = np.zeros(n_targets), np.zeros(n_targets)

@@ -20,7 +20,7 @@ class ErrorBars(KernelRegressor):
     noise_variance_: np.ndarray = field(init=False)
     variance_: PosteriorVariance = field(init=False)
     _bias_variance: np.ndarray = field(init=False)
-    _noise_known: bool = field(default=False, init=False)
+    _noise_known: bool = field(init=False)
 
     def predict(self, X: np.ndarray, return_std: bool = False, noise_variance: np.ndarray | float | None = None) -> Any:
         """Predict outputs, shaped like the y of `fit`, and optionally their standard deviations.

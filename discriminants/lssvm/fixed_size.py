@@ -29,7 +29,7 @@ from discriminants.util.partial_fit import can_stream
 
 _TIE = 1e-9  # relative difference of scores due to rounding
 PENALTIES = np.logspace(-8, 4, 25)
-_EVIDENCE = ("prior_variance_", "noise_variance_", "log_evidence_", "variance_", "_bias_variance")
+_EVIDENCE = ("prior_variance_", "noise_variance_", "log_evidence_", "variance_", "_bias_variance", "_noise_known")
 _STATE = ("sums_", "whitening_", "moments_", "scores_", "center_indices_", *_EVIDENCE)
 
 
@@ -95,6 +95,7 @@ class _FixedSize(ChosenCenters):
 
     sums_: RidgeSums = field(init=False)
     whitening_: np.ndarray = field(init=False)
+    regularization_: Any = field(init=False)
 
     n_centers: int = parameter(COUNT, default=200, kw_only=False)
     centers: Any = parameter("array-like", None, default=None)
@@ -289,7 +290,7 @@ class FixedSizeLSSVMRegressor(_FixedSize, ErrorBars):
         weights = super()._keep_solution(basis, path, penalties, scores)
         if isinstance(self.regularization, str) and self.regularization == "evidence":
             self.variance_ = PosteriorVariance().fit_features(path, basis.whitening)
-            self._bias_variance = self.noise_variance_ / path.n_samples
+            self._bias_variance, self._noise_known = self.noise_variance_ / path.n_samples, False
         return weights
 
     @available_if(_can_stream)

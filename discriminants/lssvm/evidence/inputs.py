@@ -56,12 +56,12 @@ def added_inputs(evidence: WidthEvidence, deviations: np.ndarray, around: np.nda
     """
     unit = np.where(deviations > 0, deviations, around)
     kernel: ARDGaussianKernel | None = None
-    widths, values = np.full(around.shape, np.inf), [-np.inf]
+    widths, values = np.full_like(around, np.inf), [-np.inf]
     while (left := np.flatnonzero(np.isinf(widths))).size:
         trials = []
         for candidate in left:
             for multiple in _FIRST_WIDTHS:
-                others = np.arange(widths.shape[0]) != candidate
+                others = np.arange(around.shape[0]) != candidate
                 trials.append(ARDGaussianKernel(np.where(others, widths, multiple * unit)))
         best = trials[int(np.argmax([evidence.log_likelihood(trial) for trial in trials]))]
         trial = evidence.tuned(best, around)
