@@ -181,6 +181,7 @@ def _needed(name: str) -> list[Any]:
         "Pipeline": [["steps", ["list", [["tuple", ["scale", scaler]]]]]],
         "PairwiseClassifier": [["estimator", ["estimator", "sklearn.svm:LinearSVC", [], []]]],
         "KernelRecursion": [["kernel", kernel]],
+        "LocalImageKernel": [["shape", ["tuple", [2, 2]]]],
         "ConformalKernel": [["kernel", kernel], ["centers", ["list", [["list", [1.0]]]]]],
         **{key: [["kernel", kernel]] for key in ("DistanceKernel", "NormalizedKernel", "ScaledKernel")},
         **{key: [["left", kernel], ["right", kernel]] for key in ("ProductKernel", "SumKernel")},
