@@ -21,6 +21,7 @@ _NAMES = {
         "MultiscaleGaussianKernel",
         "NormalizedKernel",
         "DistanceKernel",
+        "InverseMultiquadricKernel",
         "PrecomputedKernel",
         "FunctionKernel",
     ],

@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from discriminants.kernels.kernel import Kernel, KernelColumns
+from discriminants.kernels.kernel import Kernel, KernelColumns, check_finite
 from discriminants.kernels.matrix import PrecomputedKernel
 
 
@@ -95,8 +95,5 @@ class CombinedColumns(KernelColumns):
                 out = np.empty(K.shape, dtype=self.dtype) if out is None else out
                 out[...] = K
                 K = out
-        if not np.isfinite(K).all():
-            raise ValueError(
-                f"values of {self._kernel} are too large for {self.dtype}. Scale the features or use smaller parameters"
-            )
+        check_finite(K, self._kernel)
         return K

@@ -1,12 +1,11 @@
 """Kernels of the dot product: linear, polynomial, sigmoid."""
 
 from abc import abstractmethod
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
-from discriminants.kernels.kernel import Kernel, KernelColumns, positive_number
+from discriminants.kernels.kernel import Kernel, KernelColumns, check_finite, check_whole, positive_number, whole_power
 
 
 class DotProductKernel(Kernel):
@@ -86,8 +85,7 @@ class PolynomialKernel(DotProductKernel):
         self._check()
 
     def _check(self) -> None:
-        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
+        check_whole("degree", self.degree)
         _check_offset(self.theta)
         _check_factor("gamma", self.gamma)
 
@@ -104,12 +102,7 @@ class PolynomialKernel(DotProductKernel):
         """Apply (gamma v + theta)^degree to every entry, in place."""
         products *= products.dtype.type(positive_number("gamma", self.gamma))
         products += products.dtype.type(self.theta)
-        base = products.copy() if self.degree > 2 else products
-        for bit in f"{self.degree:b}"[1:]:  # binary powers: pow() would take longer than the matrix product
-            products *= products
-            if bit == "1":
-                products *= base
-        return products
+        return whole_power(products, self.degree)
 
 
 class SigmoidKernel(DotProductKernel):
@@ -179,10 +172,7 @@ class DotProductColumns(KernelColumns):
         with np.errstate(over="ignore", invalid="ignore"):
             K = np.matmul(X.astype(self.dtype, copy=False), self._right, out=out)
             self._kernel.transform(K)
-        if not np.isfinite(K).all():
-            raise ValueError(
-                f"values of {self._kernel} are too large for {self.dtype}. Scale the features or use smaller parameters"
-            )
+        check_finite(K, self._kernel)
         return K
 
 

@@ -7,7 +7,6 @@ from discriminants.util.numba_cache import njit
 _FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product has relative errors above 1e-4 in float32
 FLOAT64_SPREAD = 1e6  # the same for about 1e-9 in float64
 _WIDTH_RATIO = 1e6  # of the largest width to the smallest
-_FAR = 1e4  # widths; every kernel of the distance is 0 there
 _NEAR = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 _FARTHEST = 1e100  # widths; squares stay finite
 
@@ -26,10 +25,13 @@ class HalfSquares:
     the centers, so data far from the origin do not cancel. If the norms are still large relative to the widths, float32
     data are multiplied in float64: `dtype` is the float type of the products. `spread` is the largest squared norm of a
     center, in widths; it is not finite on overflow. `cancels` is True if short distances are lost in the rounding of
-    the product. They then need `repair`, even if an absolute error is acceptable.
+    the product. They then need `repair`, even if an absolute error is acceptable. Points more than `far` widths away
+    may be moved nearer, but not below `far`.
     """
 
-    def __init__(self, centers: np.ndarray, sigma: float | np.ndarray, dtype: np.dtype | type) -> None:
+    def __init__(
+        self, centers: np.ndarray, sigma: float | np.ndarray, dtype: np.dtype | type, far: float = 1e4
+    ) -> None:
         wide = np.ascontiguousarray(centers, dtype=np.float64)
         n_centers, n_features = wide.shape
         widths = np.broadcast_to(np.asarray(sigma, dtype=np.float64), (n_centers,))
@@ -43,7 +45,7 @@ class HalfSquares:
             scaled = (wide - self._origin) * self._scale
             squared = np.einsum("ij,ij->i", scaled, scaled) * relative
             self.spread = float(squared.max(initial=0.0))
-            self._limit = _FAR * widest * self._scale + 2.0 * float(np.abs(scaled).max(initial=0.0))
+            self._limit = far * widest * self._scale + 2.0 * float(np.abs(scaled).max(initial=0.0))
             right = np.empty((n_features + 2, n_centers))
             right[:-2] = scaled.T * relative
         right[-2] = relative
@@ -64,7 +66,7 @@ class HalfSquares:
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(X, self._origin, out=rows, dtype=rows.dtype, casting="same_kind")
             rows *= rows.dtype.type(self._scale)
-            np.clip(rows, -self._limit, self._limit, out=rows)  # the kernel is 0 either way, and squares stay finite
+            np.clip(rows, -self._limit, self._limit, out=rows)  # squares stay finite
             left[:, -2] = -0.5 * np.einsum("ij,ij->i", rows, rows)
             left[:, -1] = 1.0
             return np.matmul(left, self._right, out=out)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -272,3 +272,27 @@ def positive_number(name: str, value: Any) -> float:
     if isinstance(number, np.ndarray):
         raise ValueError(f"{name} must be one number, got {number.shape[0]} numbers")
     return number
+
+
+def check_whole(name: str, value: Any, least: int = 1) -> None:
+    """Raise ValueError unless the value is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def whole_power(values: np.ndarray, degree: int) -> np.ndarray:
+    """Raise every entry to the power of a whole number of at least 1, in place."""
+    base = values.copy() if degree > 2 else values
+    for bit in f"{degree:b}"[1:]:  # binary powers: pow() would take longer than a matrix product
+        values *= values
+        if bit == "1":
+            values *= base
+    return values
+
+
+def check_finite(K: np.ndarray, kernel: Kernel) -> None:
+    """Raise ValueError if a value is too large for the float type of the block."""
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"values of {kernel} are too large for {K.dtype}. Scale the features or use smaller parameters"
+        )

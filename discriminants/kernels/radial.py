@@ -35,10 +35,11 @@ class RadialColumns(KernelColumns):
     """Distances by a matrix product, then `_finish` on each block in place."""
 
     relative_accuracy: ClassVar[bool] = False  # whether the kernel is as steep near 0 as the distance itself
+    far: ClassVar[float] = 1e4  # widths; the kernel is 0 from there
 
     def __init__(self, sigma: float | np.ndarray, centers: np.ndarray, dtype: np.dtype | type) -> None:
         super().__init__(centers, dtype)
-        self._squares = HalfSquares(centers, sigma, dtype)
+        self._squares = HalfSquares(centers, sigma, dtype, self.far)
 
     @abstractmethod
     def _finish(self, values: np.ndarray) -> np.ndarray:

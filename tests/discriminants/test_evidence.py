@@ -11,6 +11,7 @@ from discriminants import (
     ARDGaussianKernel,
     ExponentialKernel,
     GaussianKernel,
+    InverseMultiquadricKernel,
     Kernel,
     LaplacianKernel,
     LinearKernel,
@@ -153,6 +154,7 @@ KERNELS = [
     ARDGaussianKernel(np.array([1.0, np.inf, 5.0])),
     LaplacianKernel(3.0),
     ExponentialKernel(2.0),
+    InverseMultiquadricKernel(1.3),
 ]
 
 

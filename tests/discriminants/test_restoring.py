@@ -184,6 +184,7 @@ def _needed(name: str) -> list[Any]:
         "PairwiseClassifier": [["estimator", ["estimator", "sklearn.svm:LinearSVC", [], []]]],
         "CodedClassifier": [["estimator", ["estimator", "sklearn.svm:LinearSVC", [], []]]],
         "KernelRecursion": [["kernel", kernel]],
+        "LocalImageKernel": [["shape", ["tuple", [2, 2]]]],
         "ConformalKernel": [["kernel", kernel], ["centers", ["list", [["list", [1.0]]]]]],
         **{key: [["kernel", kernel]] for key in ("DistanceKernel", "NormalizedKernel", "ScaledKernel")},
         **{key: [["left", kernel], ["right", kernel]] for key in ("ProductKernel", "SumKernel")},

@@ -17,14 +17,18 @@ from discriminants.kernels import (
     CompactGaussianKernel,
     DistanceKernel,
     ExponentialKernel,
+    FourierKernel,
     FunctionKernel,
     GaussianKernel,
+    InverseMultiquadricKernel,
     Kernel,
     LaplacianKernel,
     LinearKernel,
+    LocalSequenceKernel,
     NormalizedKernel,
     PolynomialKernel,
     SigmoidKernel,
+    SplineKernel,
 )
 
 Formula = Callable[[np.ndarray, np.ndarray], float]
@@ -55,6 +59,19 @@ def compact_formula(sigma: float, cutoff: float, tapered: bool) -> Formula:
     return formula
 
 
+def spline(x: float, c: float) -> float:
+    """1 + x c + integral of (x - t)_+ (c - t)_+ over t >= 0, by Simpson's rule, exact for cubic polynomials."""
+    m = max(0.0, min(x, c))
+    values = [(x - t) * (c - t) for t in (0.0, m / 2, m)]
+    return 1 + x * c + m / 6 * (values[0] + 4 * values[1] + values[2])
+
+
+def windows_of_matches(x: np.ndarray, c: np.ndarray) -> float:
+    """Windows of three positions with weights 1, 2, 1; local degree 2, degree 1."""
+    matches = np.concatenate([[0.0], x == c, [0.0]])
+    return math.fsum((matches[:-2] + 2 * matches[1:-1] + matches[2:]) ** 2)
+
+
 def quadratic(x: np.ndarray, c: np.ndarray) -> float:
     return (0.1 * math.fsum(x * c) + 1.0) ** 2
 
@@ -77,6 +94,13 @@ CASES = {
         FunctionKernel(lambda X, C: laplacian_kernel(X, C, gamma=0.25)),
         lambda x, c: math.exp(-math.fsum(abs(x - c)) / 4.0),
     ),
+    "inverse multiquadric": Case(InverseMultiquadricKernel(1.5), lambda x, c: 1 / math.hypot(1, distance(x, c) / 1.5)),
+    "narrow inverse multiquadric": Case(
+        InverseMultiquadricKernel(0.02), lambda x, c: 1 / math.hypot(1, distance(x, c) / 0.02)
+    ),
+    "fourier": Case(FourierKernel(0.4), lambda x, c: math.prod(0.36 / (1.16 - 0.8 * np.cos(x - c)))),
+    "spline": Case(SplineKernel(), lambda x, c: math.prod(map(spline, x, c)), shift_invariant=False),
+    "sequence": Case(LocalSequenceKernel(1), windows_of_matches, shift_invariant=False),
     "linear": Case(LinearKernel(), lambda x, c: math.fsum(x * c), shift_invariant=False),
     **{
         f"polynomial of degree {degree}": Case(
