@@ -3,19 +3,17 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from asr.acoustic.gmm_training import Transform
-from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.decode.graph_compiler import compile_graph
 from asr.experiments.combination import recognize_together
 from asr.experiments.results import Kind, ResultRow, Unit, result_row
-from asr.features.config import FeatureConfig
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification, one_stream_of, same_frames_and
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
@@ -45,65 +43,6 @@ from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 MakeGrammars = Callable[[Dataset], Mapping[str, Grammar]]
-
-
-@dataclass(frozen=True)
-class MixtureSpecification:
-    """Family of mixtures in a comparison: name prefix, features, and numbers of components.
-
-    With `tied_states`, they have this many context-dependent states, and grow from the alignment and features of the
-    last context-independent family, with `transform` if given (`TiedGmmSettings`). With `maps`, they have the states of
-    the previous family, and its frames with speaker transforms.
-    """
-
-    name: str
-    features: FeatureConfig
-    components: tuple[int, ...]
-    tied_states: int = 0
-    transform: Transform = "none"
-    maps: bool = False
-
-    def system(self, n_components: int) -> str:
-        """Return a name such as `gmm-8`."""
-        return f"{self.name}-{n_components}"
-
-
-@dataclass(frozen=True)
-class HybridSpecification:
-    """Hybrid in a comparison: name in tables, classifier and features.
-
-    Hybrids with the same settings and features are trained once. A hybrid that only adds a second stream reuses the
-    other's classifier.
-    """
-
-    name: str
-    settings: HybridSettings
-    features: FeatureConfig
-    kind: Kind = "discriminant"
-    adaptation: AdaptationSettings | None = None
-    """Settings of speaker adaptation during recognition, if any."""
-    aligner: str = ""
-    """Family of mixtures that gives the states and speaker transforms; default: the last context-independent family
-    without transforms.
-    """
-    tried: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Alternative classifier parameters by name (letters, digits, "-" and "_"). The system is the alternative with the
-    fewest errors of held-out speakers, over all grammars.
-    """
-
-    def candidates(self) -> list["HybridSpecification"]:
-        """Return a named specification for each alternative, or itself without any."""
-        if not self.tried:
-            return [self]
-        return [
-            replace(
-                self,
-                name=f"{self.name}-{name}",
-                settings=self.settings.model_copy(update={"parameters": {**self.settings.parameters, **parameters}}),
-                tried={},
-            )
-            for name, parameters in self.tried.items()
-        ]
 
 
 @dataclass(frozen=True)
@@ -411,7 +350,7 @@ def _train_all(
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
         earlier = hybrids[:number]
-        fold_model = _same_frames_and(hybrid.settings, hybrid, earlier)
+        fold_model = same_frames_and(hybrid.settings, hybrid, earlier)
         one_stream = one_stream_of(hybrid, earlier)
         trained[hybrid.name] = (
             train_hybrid_system(
@@ -432,24 +371,6 @@ def _train_all(
 def _usual_aligner(mixtures: Sequence[MixtureSpecification]) -> str:
     """Return the name of the last context-independent family without speaker transforms."""
     return [family.name for family in mixtures if not (family.tied_states or family.maps)][-1]
-
-
-def one_stream_of(hybrid: HybridSpecification, before: Sequence[HybridSpecification]) -> str | None:
-    """Return the name of an earlier hybrid that only lacks this one's second stream and shares its classifier."""
-    return _same_frames_and(hybrid.settings.one_stream, hybrid, before)
-
-
-def _same_frames_and(
-    settings: HybridSettings, hybrid: HybridSpecification, before: Sequence[HybridSpecification]
-) -> str | None:
-    return next(
-        (
-            first.name
-            for first in before
-            if (first.features, first.aligner, first.settings) == (hybrid.features, hybrid.aligner, settings)
-        ),
-        None,
-    )
 
 
 def _tune_all(

@@ -8,7 +8,7 @@ others use all frames, with equal numbers of centers.
 from typing import Any
 
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 
 CHOICES = {

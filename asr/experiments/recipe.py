@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification, System
+from asr.experiments.comparison import System
 from asr.experiments.results import Published, ResultRow, print_published, print_table, write_results
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
 from asr.report.page import write_report

@@ -4,7 +4,7 @@ Mixtures of each kind are compared with those of untransformed frames; hybrids a
 """
 
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 
 CHOICE = {"mapped": "mixtures and hybrids with speaker transforms, context-independent and tied"}

@@ -7,8 +7,8 @@ system has NPD's centers with the weights of logistic regression.
 from collections.abc import Sequence
 
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.experiments.results import Kind
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 
 CHOICE = {"table-4.2": "those of Andelic (2007), table 4.2, and one-vs-one machines with a logistic loss"}

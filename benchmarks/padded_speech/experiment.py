@@ -11,15 +11,8 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.corpus.list_file import read_list
 from asr.decode.path_segments import word_segments
-from asr.experiments.comparison import (
-    Decoded,
-    HybridSpecification,
-    MakeGrammars,
-    MixtureSpecification,
-    System,
-    decode_test,
-    train_and_tune,
-)
+from asr.experiments.comparison import Decoded, MakeGrammars, System, decode_test, train_and_tune
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.augmentation import NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop

@@ -23,19 +23,12 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.whole_word import HMMLEARN_NEEDED, WholeWordHmms, can_train
-from asr.experiments.comparison import (
-    HybridSpecification,
-    MixtureSpecification,
-    System,
-    choose_primary,
-    decode_test,
-    pooled_row,
-    train_and_tune,
-)
+from asr.experiments.comparison import System, choose_primary, decode_test, pooled_row, train_and_tune
 from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
 from asr.experiments.recipe import OURS, Recipe, finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.results import ResultRow, Unit, result_row
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.config import FeatureConfig

@@ -20,15 +20,9 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.case_insensitive_dir import FoldedTree
-from asr.experiments.comparison import (
-    HybridSpecification,
-    MixtureSpecification,
-    choose_primary,
-    decode_test,
-    pooled_row,
-    train_and_tune,
-)
+from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
 from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.experiments.thesis_table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar

@@ -25,8 +25,8 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification, one_stream_of
 from asr.experiments.recipe import parse_arguments, run_recipe
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification, one_stream_of
 from asr.experiments.thesis_table_4_2 import COMPONENTS, table_4_2
 from asr.features.frontend import FrontEnd
 from asr.grammar.arpa_automaton import arpa_grammar

@@ -21,16 +21,10 @@ from asr.corpus.audio import read_header
 from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.formats.source import ReadOptions
 from asr.corpus.formats.speech_commands import read_speech_commands
-from asr.experiments.comparison import (
-    HybridSpecification,
-    MixtureSpecification,
-    choose_primary,
-    decode_test,
-    pooled_row,
-    train_and_tune,
-)
+from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
 from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.results import Published, Unit
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, one_word
 from asr.lexicon import read_lexicon, with_own_phones

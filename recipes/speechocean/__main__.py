@@ -15,18 +15,11 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
-from asr.experiments.comparison import (
-    HybridSpecification,
-    MixtureSpecification,
-    choose_primary,
-    combined,
-    decode_test,
-    pooled_row,
-    train_and_tune,
-)
+from asr.experiments.comparison import choose_primary, combined, decode_test, pooled_row, train_and_tune
 from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.sat_systems import CHOICE as MAPPED
 from asr.experiments.sat_systems import mapped_systems
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise

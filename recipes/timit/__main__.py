@@ -18,17 +18,11 @@ from dataclasses import replace
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.experiments.comparison import (
-    HybridSpecification,
-    MixtureSpecification,
-    choose_primary,
-    decode_test,
-    pooled_row,
-    train_and_tune,
-)
+from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
 from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.results import Published
 from asr.experiments.sat_systems import mapped_systems
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.experiments.thesis_table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram

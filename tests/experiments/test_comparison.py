@@ -7,14 +7,8 @@ import pytest
 from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.comparison import (
-    HybridSpecification,
-    MixtureSpecification,
-    combined,
-    decode_test,
-    pooled_row,
-    train_and_tune,
-)
+from asr.experiments.comparison import combined, decode_test, pooled_row, train_and_tune
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
 from asr.training.config import TrainingConfig, TuningSettings

@@ -19,7 +19,7 @@ from asr.corpus.audio import read_audio
 from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.corpus.synth_sentences import read_sentence_grammar
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.grammar import perplexity, word_pair

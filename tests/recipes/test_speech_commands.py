@@ -13,7 +13,7 @@ import soundfile
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.lexicon import read_lexicon
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.util.errors import CorpusError

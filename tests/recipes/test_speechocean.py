@@ -10,9 +10,9 @@ import pytest
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.experiments.recipe import Arguments
 from asr.experiments.sat_systems import mapped_systems
+from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.lexicon import Lexicon
 from asr.training.config import TuningSettings
 from asr.util.errors import CorpusError
