@@ -1,16 +1,23 @@
 """Kernels of the dot product: linear, polynomial, sigmoid."""
 
 from abc import abstractmethod
+from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from discriminants.kernels.kernel import Kernel, KernelColumns, positive
 
 
 class DotProductKernel(Kernel):
-    """Base of the kernels k(x, c) = f(x'c); a subclass applies f to a block in place."""
+    """Base of the kernels k(x, c) = f(x'c); a subclass applies f to a block in place.
+
+    Samples and centers may be csr arrays; kernel values are always dense.
+    """
+
+    sparse_inputs: ClassVar[bool] = True
 
     @abstractmethod
     def transform(self, products: np.ndarray) -> np.ndarray:
@@ -23,8 +30,7 @@ class DotProductKernel(Kernel):
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return f(x'x) for every row of X, float64."""
         with np.errstate(over="ignore", invalid="ignore"):
-            products = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-            return self.transform(products)
+            return self.transform(_square_norms(X))
 
 
 class LinearKernel(DotProductKernel):
@@ -172,18 +178,43 @@ class DotProductColumns(KernelColumns):
 
     def __init__(self, kernel: DotProductKernel, centers: np.ndarray, dtype: np.dtype | type) -> None:
         super().__init__(centers, dtype)
-        self._right = np.ascontiguousarray(centers.T, dtype=self.dtype)
-        self._kernel = kernel
+        self._centers, self._kernel = centers, kernel
+
+    @cached_property
+    def _right(self) -> Any:
+        """Transposed centers, made on use, so that the check of a file allocates no memory for empty features."""
+        if issparse(self._centers):
+            return self._centers.T.tocsr().astype(self.dtype)
+        return np.ascontiguousarray(self._centers.T, dtype=self.dtype)
 
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
-            K = np.matmul(X.astype(self.dtype, copy=False), self._right, out=out)
+            K = self._products(X.astype(self.dtype, copy=False), out)
             self._kernel.transform(K)
         if not np.isfinite(K).all():
             raise ValueError(
                 f"values of {self._kernel} are too large for {self.dtype}. Scale the features or use smaller parameters"
             )
         return K
+
+    def _products(self, X: Any, out: np.ndarray | None) -> np.ndarray:
+        """Return X times the centers, in `out` if given; products with sparse arrays are made first."""
+        if not (issparse(X) or issparse(self._right)):
+            return np.matmul(X, self._right, out=out)
+        K = X @ self._right
+        if issparse(K):
+            return np.asarray(K.toarray(out=out))
+        if out is None:
+            return np.asarray(K)
+        out[...] = K
+        return out
+
+
+def _square_norms(X: Any) -> np.ndarray:
+    """Return x'x for every row of X, float64."""
+    if issparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def _check_factor(name: str, value: Any) -> None:
@@ -214,8 +245,7 @@ def _factor(name: str, value: Any, X: np.ndarray, sample_weight: np.ndarray | No
     if value != "scale":
         return _number(name, value)
     with np.errstate(over="ignore"):
-        norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-        mean = float(np.average(norms, weights=sample_weight))
+        mean = float(np.average(_square_norms(X), weights=sample_weight))
     if not np.isfinite(mean):
         raise ValueError(
             f"{name} = 'scale' cannot be computed: the squared norms of the samples overflow. Scale the features"

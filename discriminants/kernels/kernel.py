@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,6 +31,9 @@ class Kernel(BaseEstimator, ABC):
     --------
     GaussianKernel : the default of the learners.
     """
+
+    sparse_inputs: ClassVar[bool] = False
+    """Whether samples and centers may also be csr arrays."""
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Return a copy whose parameters are numbers, with values such as "scale" computed from the data.

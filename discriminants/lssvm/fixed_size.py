@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import Kernel, PrecomputedKernel
@@ -18,8 +17,8 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_res
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, parameter
-from discriminants.util.expansion import FLOATS
 from discriminants.util.few_samples import are_few
+from discriminants.util.inputs import checked_samples
 from discriminants.util.partial_fit import can_stream
 from discriminants.util.regression import KernelRegressor
 
@@ -315,7 +314,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
         self._validate_params()
         first = not hasattr(self, "sums_")
         known = announced_classes(classes, None if first else self.classes_)
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
+        X, y = checked_samples(self, X, y, reset=first)
         codes = codes_among(known, y)
         targets = one_vs_rest_targets(codes, known.shape[0])
         moments = ClassMoments().start(known.shape[0]) if first else self.moments_.copied()
