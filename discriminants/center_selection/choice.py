@@ -12,6 +12,7 @@ from discriminants.center_selection.forward_chooser import forward
 from discriminants.center_selection.leverage import leverage
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
+from discriminants.util.distinct import distinct_rows
 
 Chooser = Callable[[np.ndarray, Kernel, int, np.random.RandomState, np.ndarray | None], np.ndarray]
 
@@ -75,8 +76,7 @@ def chosen_rows(
     if size < X.shape[0]:
         candidates = np.sort(random.choice(candidates, size, replace=False))
     if kernel.centers_are_points:
-        _, first = np.unique(X[candidates], axis=0, return_index=True)
-        candidates = candidates[np.sort(first)]
+        candidates = candidates[distinct_rows(X[candidates])[0]]
     if candidates.shape[0] <= n_centers:
         return candidates
     if isinstance(chooser, str):

@@ -7,6 +7,7 @@ import numpy as np
 
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import check_values, kernel_matrix
+from discriminants.util.distinct import distinct_rows
 
 _WHOLE = 3000  # maximum number of candidates whose columns are evaluated once and kept
 _SAMPLE = 59  # random columns tested in a round: one of the worst 5 % is among them with probability 0.95
@@ -49,7 +50,7 @@ class Columns:
     def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
         rows = np.arange(X.shape[0])
         if kernel.centers_are_points:
-            rows = np.sort(np.unique(X, axis=0, return_index=True)[1])
+            rows = distinct_rows(X)[0]
         self.kernel, which = kernel.at(rows).over(X[rows])
         self.points = rows[which]
         self._X = X

@@ -13,6 +13,7 @@ from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, kernel_matrix
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.distinct import distinct_rows
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 
 _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
@@ -154,10 +155,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
             if not kernel.centers_are_points:
                 raise ValueError(f"centers = {self.centers!r} needs a kernel with any point as center, got {kernel}")
             pool = X if copies is None else np.concatenate([X, copies.reshape(-1, X.shape[1])])
-        if kernel.centers_are_points:
-            rows = np.sort(np.unique(pool, axis=0, return_index=True)[1])
-        else:
-            rows = np.arange(pool.shape[0])
+        rows = distinct_rows(pool)[0] if kernel.centers_are_points else np.arange(pool.shape[0])
         n_centers = min(int(self.n_centers), rows.shape[0])
         if self.centers == "k_means" and n_centers < rows.shape[0]:
             means = MiniBatchKMeans(n_centers, n_init=1, batch_size=4096, random_state=random).fit(pool[rows])

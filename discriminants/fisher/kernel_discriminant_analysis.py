@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import Kernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
@@ -18,7 +17,8 @@ from discriminants.linear_systems.kernel_values import (
 from discriminants.linear_systems.pooled_scatter import PooledScatter, largest, oriented
 from discriminants.multiclass.labels import class_codes
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelFeatures
+from discriminants.util.expansion import KernelFeatures
+from discriminants.util.inputs import checked_samples
 from discriminants.util.sampling import balanced_sample
 
 _BLOCK = 2048  # samples
@@ -104,7 +104,7 @@ class KernelDiscriminantAnalysis(KernelFeatures):
             one.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         self.classes_, codes = class_codes(y)
         wanted = self.classes_.shape[0] - 1 if self.n_components is None else int(self.n_components)
         if wanted > max(X.shape[0] - 1, self.classes_.shape[0] - 1):

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_X_y
 
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
@@ -21,7 +21,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.util.estimator import POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 
 _PASSES = 10  # evaluations of all kernel values after which the descent is given up
 
@@ -77,6 +77,7 @@ class KFDClassifier(ThresholdedClassifier):
     significant_figures: int = parameter(Interval(Integral, 1, 12, closed="both"), default=6)
 
     _takes_weights: ClassVar[bool] = True
+    _sparse_inputs: ClassVar[bool] = True
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None) -> None:
         if self.solver == "coordinate_descent":
@@ -156,7 +157,7 @@ class KFDClassifier(ThresholdedClassifier):
             As in `fit`, and if a value of `regularizations` is not positive.
         """
         self._validate_params()
-        X, y = check_X_y(X, y, dtype=FLOATS, order="C", estimator=self)
+        X, y = checked_samples(clone(self), X, y)  # a fit would keep the number of features
         classes, codes = class_codes(y)
         kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
         path = PenaltyPath(kernel_matrix(kernel, X, centers), self.penalty)

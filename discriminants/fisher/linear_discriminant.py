@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.posteriors.output_models import POSTERIORS
 from discriminants.util.estimator import NOT_NEGATIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 _MIN_SHARE = 1e-12  # minimum fraction of a direction's total variance within the classes
@@ -83,7 +83,7 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
             direction in which they have no variance (always so with more features than samples).
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         counts = np.bincount(codes, weight)
@@ -136,7 +136,7 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        return checked_samples(self, X, reset=False)
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
         """Return outputs (n_samples, n_outputs), computed in float64 against cancellation, in the type of X."""

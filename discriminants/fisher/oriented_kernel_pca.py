@@ -4,14 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
-from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.tangent_covariance import checked_copies, tangent_covariance
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelFeatures
+from discriminants.util.expansion import KernelFeatures
+from discriminants.util.inputs import checked_samples
 
 _JITTER = 1e-10  # of the mean diagonal entry of a matrix to be factored
 
@@ -81,7 +81,7 @@ class OrientedKernelPCA(KernelFeatures):
             If copies, noise or the kernel do not fit.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=FLOATS, order="C")
+        X = checked_samples(self, X)
         wanted = int(self.n_components)
         if X.shape[0] <= wanted:
             raise ValueError(f"n_components = {wanted} needs more than {wanted} samples, got {X.shape[0]}")
@@ -96,7 +96,7 @@ class OrientedKernelPCA(KernelFeatures):
             tangent = tangent_covariance(kernel, centers, X, checked_copies(copies, X), outputs=K)
             against = against + self.orientation * tangent
         if noise is not None:
-            disturbed = kernel_matrix(kernel, validate_data(self, noise, dtype=FLOATS, reset=False), centers)
+            disturbed = kernel_matrix(kernel, checked_samples(self, noise, reset=False), centers)
             disturbed -= disturbed.mean(axis=0)
             against = against + self.orientation / disturbed.shape[0] * (disturbed.T @ disturbed)
         against.flat[:: against.shape[0] + 1] += _JITTER * against.trace() / against.shape[0]

@@ -1,15 +1,22 @@
 """Kernels of the dot product: linear, polynomial, sigmoid."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from discriminants.kernels.kernel import Kernel, KernelColumns, check_finite, check_whole, positive_number, whole_power
 
 
 class DotProductKernel(Kernel):
-    """Base of the kernels k(x, c) = f(x'c); a subclass applies f to a block in place."""
+    """Base of the kernels k(x, c) = f(x'c); a subclass applies f to a block in place.
+
+    Samples and centers may be csr arrays; kernel values are always dense.
+    """
+
+    sparse_inputs: ClassVar[bool] = True
 
     @abstractmethod
     def transform(self, products: np.ndarray) -> np.ndarray:
@@ -22,8 +29,7 @@ class DotProductKernel(Kernel):
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return f(x'x) for every row of X, float64."""
         with np.errstate(over="ignore", invalid="ignore"):
-            products = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-            return self.transform(products)
+            return self.transform(_square_norms(X))
 
 
 class LinearKernel(DotProductKernel):
@@ -165,15 +171,40 @@ class DotProductColumns(KernelColumns):
 
     def __init__(self, kernel: DotProductKernel, centers: np.ndarray, dtype: np.dtype | type) -> None:
         super().__init__(centers, dtype)
-        self._right = np.ascontiguousarray(centers.T, dtype=self.dtype)
-        self._kernel = kernel
+        self._centers, self._kernel = centers, kernel
+
+    @cached_property
+    def _right(self) -> Any:
+        """Transposed centers, made on use, so that the check of a file allocates no memory for empty features."""
+        if issparse(self._centers):
+            return self._centers.T.tocsr().astype(self.dtype)
+        return np.ascontiguousarray(self._centers.T, dtype=self.dtype)
 
     def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
-            K = np.matmul(X.astype(self.dtype, copy=False), self._right, out=out)
+            K = self._products(X.astype(self.dtype, copy=False), out)
             self._kernel.transform(K)
         check_finite(K, self._kernel)
         return K
+
+    def _products(self, X: Any, out: np.ndarray | None) -> np.ndarray:
+        """Return X times the centers, in `out` if given; products with sparse arrays are made first."""
+        if not (issparse(X) or issparse(self._right)):
+            return np.matmul(X, self._right, out=out)
+        K = X @ self._right
+        if issparse(K):
+            return np.asarray(K.toarray(out=out))
+        if out is None:
+            return np.asarray(K)
+        out[...] = K
+        return out
+
+
+def _square_norms(X: Any) -> np.ndarray:
+    """Return x'x for every row of X, float64."""
+    if issparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def _check_factor(name: str, value: Any) -> None:
@@ -195,8 +226,7 @@ def _factor(name: str, value: Any, X: np.ndarray, sample_weight: np.ndarray | No
     if value != "scale":
         return positive_number(name, value)
     with np.errstate(over="ignore"):
-        norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-        mean = float(np.average(norms, weights=sample_weight))
+        mean = float(np.average(_square_norms(X), weights=sample_weight))
     if not np.isfinite(mean):
         raise ValueError(
             f"{name} = 'scale' cannot be computed: the squared norms of the samples overflow. Scale the features"

@@ -50,6 +50,8 @@ class Kernel(BaseEstimator, ABC):
         return ScaledKernel(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
+    sparse_inputs: ClassVar[bool] = False
+    """Whether samples and centers may also be csr arrays."""
 
     def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Return a copy whose parameters are numbers, with values such as "scale" computed from the data.

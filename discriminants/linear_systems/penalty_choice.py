@@ -8,6 +8,7 @@ from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import dictionary, kernel_matrix
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
+from discriminants.util.distinct import distinct_rows
 
 CRITERIA = ("leave_one_out", "gcv")
 MAX_TO_CHOOSE_ON = 2000
@@ -79,16 +80,14 @@ def distinct_samples(
     Returns the first row of each, ascending, the weighted means of their targets (n_distinct, n_outputs), and the sums
     of their weights, None without weights.
     """
-    _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    first, which = distinct_rows(X)
     if first.shape[0] == X.shape[0]:
         return np.arange(X.shape[0]), targets, weight
-    rank = np.argsort(np.argsort(first))
-    which = rank[which.ravel()]
     own = np.ones(X.shape[0]) if weight is None else weight
     sums = np.zeros((first.shape[0], targets.shape[1]))
     np.add.at(sums, which, own[:, None] * targets)
     total = np.bincount(which, own)
-    return np.sort(first), sums / total[:, None], None if weight is None else total
+    return first, sums / total[:, None], None if weight is None else total
 
 
 def expected_squares(

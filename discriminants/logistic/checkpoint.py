@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from discriminants.serialization.model_file import load_arrays, save_arrays
@@ -139,6 +140,9 @@ def digest_of(parameters: dict[str, Any], arrays: list[np.ndarray | None]) -> st
             total.update(b"none;")
             continue
         total.update(f"{array.shape}{array.dtype.str};".encode())
+        if issparse(array):
+            total.update(digest_of({}, [array.data, array.indices, array.indptr]).encode())
+            continue
         if array.dtype.kind == "O":
             total.update(repr(array.tolist()).encode())
             continue

@@ -10,6 +10,7 @@ from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
 from discriminants.logistic.training import FitContext
 from discriminants.multiclass.targets import OneVsRestTargets
+from discriminants.util.distinct import distinct_rows, row_keys
 from discriminants.util.sampling import balanced_sample, spread_sample
 
 _STAGE = "dictionary"
@@ -86,8 +87,8 @@ def with_more_centers(
     if kernel.over(X[rows[:1]])[1].shape[0] != 1:
         raise ValueError(f"n_extra_centers needs a kernel with one column per sample, got {kernel}")
     if kernel.centers_are_points:
-        own = {x.tobytes() for x in X[rows]}
-        drawn = np.array([r for r in drawn if X[r].tobytes() not in own], dtype=np.int64)
+        own = set(row_keys(X[rows]))
+        drawn = drawn[[key not in own for key in row_keys(X[drawn])]]
     else:
         drawn = drawn[~np.isin(drawn, rows)]
     both = np.concatenate([rows, drawn[:n_extra]])
@@ -115,5 +116,4 @@ def _distinct(kernel: Kernel, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the first of `rows` at each distinct point, in their order; coordinates are compared exactly."""
     if not kernel.centers_are_points:
         return rows
-    _, first = np.unique(X[rows], axis=0, return_index=True)
-    return rows[np.sort(first)]
+    return rows[distinct_rows(X[rows])[0]]

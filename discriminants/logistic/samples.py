@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -67,8 +68,11 @@ class Samples:
 
 @contextmanager
 def within_reach(X: np.ndarray, workers: Workers) -> Iterator[np.ndarray | StoredArray]:
-    """Yield X in a form that the workers can read: the array in this process, else its own or a temporary file."""
-    if isinstance(workers, SerialWorkers):
+    """Yield X in a form that the workers can read: the array in this process, else its own or a temporary file.
+
+    Sparse samples are sent to other processes.
+    """
+    if isinstance(workers, SerialWorkers) or issparse(X):
         yield X
         return
     own = stored(X)

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from discriminants.kernels import ARDGaussianKernel, Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.width import feature_deviations
@@ -22,7 +22,8 @@ from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 from discriminants.lssvm.evidence.widths import WidthEvidence
 from discriminants.util.blas_threads import one_blas_thread_for_few
 from discriminants.util.estimator import estimator, field, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import checked_targets
 
 _WANTED_BY = "a Bayesian least-squares support vector machine"
@@ -201,7 +202,7 @@ class BayesianLSSVMRegressor(BayesianLSSVM, ErrorBars):
             For a kernel that is not symmetric or has negative eigenvalues, or `select_inputs` with another kernel.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        X, y = checked_samples(self, X, y, multi_output=True, y_numeric=True)
         self._one_column = y.ndim == 1
         targets = checked_targets(y, X.dtype)
         known = noise_variance is not None

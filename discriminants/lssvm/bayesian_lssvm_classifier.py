@@ -5,7 +5,6 @@ from typing import Self
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.linear_systems.kernel_values import memory_of_whole_matrix
@@ -16,7 +15,7 @@ from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.posteriors.output_models import PlattOutputModel, finite_log_proba, log_proba_from_odds
 from discriminants.util.blas_threads import one_blas_thread_for_few
 from discriminants.util.estimator import estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import weights_of
 
 _MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
@@ -74,7 +73,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
             or has negative eigenvalues, or `select_inputs` with another kernel than "ard_gaussian".
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         weights_of(self, X, y, sample_weight)
         if isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel):
             raise ValueError(

@@ -7,11 +7,11 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discriminants.lssvm.lssvm import LSSVMRegressor
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, SHARE, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import checked_targets
 from discriminants.util.weights import weights_of
 
@@ -78,7 +78,7 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
             For fewer than two samples per member, or weights of samples (not supported).
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        X, y = checked_samples(self, X, y, multi_output=True, y_numeric=True)
         weights_of(self, X, y, sample_weight)
         self._one_column = y.ndim == 1
         targets = checked_targets(y, X.dtype)
@@ -123,7 +123,7 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Predict outputs, shaped like the y of `fit`."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        X = checked_samples(self, X, reset=False)
         members = self._member_outputs(X)
         if self.combine_ is None:
             outputs = np.tensordot(self.member_weights_.astype(members.dtype), members, axes=1)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import Kernel, PrecomputedKernel
@@ -23,8 +22,8 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_res
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, parameter
-from discriminants.util.expansion import FLOATS
 from discriminants.util.few_samples import are_few
+from discriminants.util.inputs import checked_samples
 from discriminants.util.partial_fit import can_stream
 
 _TIE = 1e-9  # relative difference of scores due to rounding
@@ -353,7 +352,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
         self._validate_params()
         first = not hasattr(self, "sums_")
         known = announced_classes(classes, None if first else self.classes_)
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
+        X, y = checked_samples(self, X, y, reset=first)
         codes = codes_among(known, y)
         targets = one_vs_rest_targets(codes, known.shape[0])
         moments = ClassMoments().start(known.shape[0]) if first else self.moments_.copied()

@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.lssvm.bayesian_lssvm import BayesianLSSVMRegressor
 from discriminants.util.estimator import COUNT, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import checked_targets
 from discriminants.util.weights import weights_of
 
@@ -83,7 +83,7 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
             As `BayesianLSSVMRegressor.fit`, or for weights of samples or a precomputed kernel (not supported).
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", y_numeric=True)
+        X, y = checked_samples(self, X, y, y_numeric=True)
         weights_of(self, X, y, sample_weight)
         for kernel, width in (("kernel", "sigma"), ("noise_kernel", "noise_sigma")):
             if isinstance(make_kernel(getattr(self, kernel), getattr(self, width)), PrecomputedKernel):
@@ -189,5 +189,5 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        checked: np.ndarray = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        checked: np.ndarray = checked_samples(self, X, reset=False)
         return checked

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from discriminants.kernels import Kernel, make_kernel
 from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conjugate_gradients
@@ -30,7 +30,8 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.util.estimator import POSITIVE, SHARE, estimator, field, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import KernelRegressor, checked_targets
 from discriminants.util.weights import weights_of
 
@@ -80,6 +81,7 @@ class LSSVM(KernelExpansion):
         The samples with nonzero weight.
     """
 
+    _sparse_inputs: ClassVar[bool] = True
     kernel: Any = "gaussian"
     sigma: Any = "scale"
     regularization: Any = parameter(POSITIVE, "array-like", {"auto"}, default="auto")
@@ -237,7 +239,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
             If the direct solver finds no room for the kernel matrix.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        X, y = checked_samples(self, X, y, multi_output=True, y_numeric=True)
         self._one_column = y.ndim == 1
         weight = None
         if sample_weight is not None:
@@ -331,7 +333,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
             If the direct solver finds no room for the kernel matrix.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         if self.calibrate_on == "leave_one_out" and self.solver != "direct":
             raise ValueError(f"calibrate_on = 'leave_one_out' needs solver = 'direct', got {self.solver!r}")
         rows = np.arange(X.shape[0])

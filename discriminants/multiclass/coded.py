@@ -6,13 +6,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.util.estimator import estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 
 
 @estimator
@@ -68,7 +68,7 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
             For fewer than two classes, or values that the estimator rejects.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         self.classes_, codes = class_codes(y)
         self.code_ = output_code(self.coding, self.classes_.shape[0], self.random_state)
         sides = self.code_[codes].T
@@ -94,7 +94,7 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        X = checked_samples(self, X, reset=False)
         outputs = [np.asarray(each.decision_function(X), dtype=np.float64) for each in self.estimators_]
         return class_scores(np.column_stack(outputs), self.code_, self.decoding)
 

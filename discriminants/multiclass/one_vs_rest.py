@@ -4,12 +4,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.util.estimator import estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 
@@ -49,7 +49,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
             For fewer than two classes, or weights that the learner does not support.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         targets = self._targets(codes)

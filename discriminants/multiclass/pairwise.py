@@ -17,6 +17,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
 from discriminants.util.estimator import estimator, parameter
+from discriminants.util.inputs import refuse_sparse
 from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 
@@ -114,7 +115,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             rejects, including NaN and infinity.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, **self._accepted())
+        X, y = validate_data(self, X, y, **self._accepted(X))
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]
@@ -177,14 +178,16 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return self.combine
         return "coupling" if _has_posteriors(self) else "voting"
 
-    def _accepted(self) -> dict[str, Any]:
-        """Return the options of `validate_data` for inputs that the estimator supports."""
+    def _accepted(self, X: Any) -> dict[str, Any]:
+        """Return the options of `validate_data` for inputs that the estimator supports; TypeError for sparse others."""
         inner = get_tags(self.estimator).input_tags
+        if not inner.sparse:
+            refuse_sparse(self.estimator, X)
         return {"accept_sparse": "csr" if inner.sparse else False, "ensure_all_finite": not inner.allow_nan}
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **self._accepted())
+        return validate_data(self, X, reset=False, **self._accepted(X))
 
     def _pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.classes_.shape[0]), 2))

@@ -5,8 +5,9 @@ themselves. All other values are lists whose first entry is the type:
 
     ["list", [...]]   ["tuple", [...]]   ["set", [...]]   ["dict", [[key, value], ...]]   ["slice", [start,
     stop, step]] ["float", "nan"]   ["scalar", dtype, value]   ["dtype", "<f8"]   ["numpy type", "float64"]
-    ["array", name]   ["text array", name, dtype]   ["object array", shape, [...]] ["estimator",
-    "module:Class", [[parameter, value], ...], [[attribute, value], ...]]
+    ["array", name]   ["text array", name, dtype]   ["object array", shape, [...]]
+    ["sparse rows", n_columns, data, indices, indptr]
+    ["estimator", "module:Class", [[parameter, value], ...], [[attribute, value], ...]]
 """
 
 import math
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from discriminants.serialization.classes import make_estimator, refuse_search, require_known
@@ -23,6 +25,7 @@ from discriminants.util.errors import ModelFormatError
 
 __all__ = ["estimator_from_arrays", "estimator_to_arrays", "load_arrays", "require_storable", "save_arrays"]
 
+_SPARSE_PARTS = ("data", "indices", "indptr")
 _FORMAT = "scikit-learn estimator, 2"
 _OF_TRAINING = ("sklearn.neural_network._stochastic_optimizers", "sklearn._loss.", "sklearn.linear_model._sgd_fast")
 Arrays = dict[str, np.ndarray]
@@ -149,6 +152,9 @@ def _encode(value: Any, where: str, arrays: Arrays) -> Any:
         return _encode_estimator(value, where, arrays)
     if isinstance(value, np.ndarray):
         return _encode_array(value, where, arrays)
+    if isinstance(value, csr_array):
+        parts = [_encode_array(getattr(value, part), f"{where}.{part}", arrays) for part in _SPARSE_PARTS]
+        return ["sparse rows", value.shape[1], *parts]
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return ["scalar", value.dtype.str, _encode(value.item(), where, arrays)]
     if isinstance(value, np.str_):

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from discriminants.util.errors import ModelFormatError
 
@@ -66,6 +67,8 @@ def check_floats(
     infinity.
     """
     check_shape(estimator, name, value, shape, sizes)
+    if isinstance(value, csr_array):
+        value = value.data
     if value.dtype not in (np.float32, np.float64):
         refuse(estimator, name, f"has dtype {value.dtype}. Expected float32 or float64")
     if not ((np.abs(value) <= LARGEST) | ((value == -np.inf) & logarithms)).all():
@@ -91,7 +94,7 @@ def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict
     for size in shape:
         if size in _OWN_SIZES and size not in sizes:
             refuse(estimator, _OWN_SIZES[size], "is missing")
-    if not isinstance(value, np.ndarray):
+    if not (isinstance(value, np.ndarray) or (isinstance(value, csr_array) and _may_be_sparse(estimator, name))):
         refuse(estimator, name, f"has type {type(value).__name__}. Expected an array")
     wanted = [n if isinstance(n, int) else sizes.get(n, n) for n in shape]
     fits = value.ndim == len(shape)
@@ -100,6 +103,11 @@ def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict
     if not fits:
         shown = ", ".join(map(str, wanted))
         refuse(estimator, name, f"has shape {value.shape}. Expected ({shown}), as in the other attributes")
+
+
+def _may_be_sparse(estimator: Any, name: str) -> bool:
+    sparse = getattr(estimator, "_sparse_inputs", False) and getattr(estimator.kernel_, "sparse_inputs", False)
+    return name == "basis_centers_" and sparse
 
 
 def sizes_of(estimator: Any) -> dict[str, int]:

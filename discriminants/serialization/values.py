@@ -9,6 +9,7 @@ from reprlib import repr as _shown  # a description may have millions of charact
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from discriminants.util.errors import ModelFormatError
 
@@ -77,6 +78,8 @@ class Decoder:
                 return self._array(name)
             case ["text array", str(name), str(dtype)]:
                 return _text(name, self._array(name), dtype)
+            case ["sparse rows", int(n_columns), *parts] if len(parts) == 3 and 0 <= n_columns < 1 << 63:
+                return _sparse_rows(n_columns, *(self.value(part, depth + 1) for part in parts))
             case ["object array", list(shape), list(items)]:
                 return self._objects(shape, items, depth)
             case ["estimator", str(name), list(parameters), list(attributes)]:
@@ -146,6 +149,21 @@ def _scalar(name: str, number: Any) -> Any:
         return np.dtype(name).type(number)
     except (OverflowError, ValueError) as error:
         raise ModelFormatError(f"{number!r} is not a valid scalar of type {name!r}") from error
+
+
+def _sparse_rows(n_columns: int, data: Any, indices: Any, indptr: Any) -> csr_array:
+    """Return the sparse array of these parts; ModelFormatError if they do not fit together."""
+    parts = data, indices, indptr
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts) or not indptr.size:
+        raise ModelFormatError("the parts of a sparse array must be three arrays of one dimension")
+    if data.dtype.kind != "f" or any(part.dtype not in (np.int32, np.int64) for part in parts[1:]):
+        raise ModelFormatError(f"a sparse array has the types {[str(part.dtype) for part in parts]}. Expected numbers")
+    try:
+        rows = csr_array(parts, shape=(indptr.shape[0] - 1, n_columns))
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise ModelFormatError(f"a sparse array is malformed: {error}") from error
+    return rows
 
 
 def _text(name: str, codes: np.ndarray, dtype: str) -> np.ndarray:

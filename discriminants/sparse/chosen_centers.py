@@ -1,7 +1,7 @@
 """Base of the learners on a fixed basis: centers chosen before the weights, and features whitened in them."""
 
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -47,6 +47,8 @@ class ChosenCenters(KernelExpansion):
     center_indices_ : ndarray of int of shape (m,)
         Rows of the training samples, not in the order of choice.
     """
+
+    _sparse_inputs: ClassVar[bool] = True
 
     kernel: Any = parameter(set(NAMED), Kernel, callable, default="gaussian")
     sigma: Any = parameter({"scale"}, POSITIVE, np.ndarray, default="scale")

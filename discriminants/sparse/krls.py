@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import PrecomputedKernel, make_kernel
@@ -20,7 +19,8 @@ from discriminants.posteriors.output_models import POSTERIORS, unit_length_outpu
 from discriminants.sparse.recursive_least_squares import KernelRecursion
 from discriminants.util.blas_threads import one_blas_thread
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 from discriminants.util.partial_fit import can_stream
 from discriminants.util.regression import KernelRegressor
 
@@ -293,7 +293,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
                 "partial_fit cannot continue a fit with posterior = 'platt' or 'multinomial'. Use a new estimator"
             )
         known = announced_classes(classes, None if first else self.classes_)
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
+        X, y = checked_samples(self, X, y, reset=first)
         targets = one_vs_rest_targets(codes_among(known, y), known.shape[0])
         if first:
             self._begin_stream(X, targets.shape[1])

@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from discriminants.center_selection.forward.class_pools import class_pool
 from discriminants.center_selection.forward.gram import GramSystem
@@ -26,7 +25,7 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse.npd import NPDClassifier
 from discriminants.sparse.orols import OROLSClassifier
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import weights_of
 
 _MIN_HELD_OUT = 5  # samples in half a class
@@ -155,7 +154,7 @@ class OneVsOneKernelClassifier(PairExpansion):
             or a separate width for each point.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         weights_of(self, X, y, sample_weight)
         self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]

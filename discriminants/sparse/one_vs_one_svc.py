@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import GaussianKernel
 from discriminants.kernels.half_squares import FLOAT64_SPREAD, in_widths
@@ -18,7 +17,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
 
 _MIN_DIVIDED, _MIN_HELD_OUT = 40, 10  # samples of a class
@@ -97,7 +96,7 @@ class OneVsOneSVC(PairExpansion):
             For fewer than two classes.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        X, y = checked_samples(self, X, y)
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.named import NAMED
@@ -34,7 +33,8 @@ from discriminants.parallel.threads import workers_of_this_process
 from discriminants.parallel.workers import Workers
 from discriminants.util.blas_threads import one_blas_thread
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import CLASS_WEIGHTS, weights_of
 
 _SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
@@ -135,6 +135,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     """
 
     _takes_weights: ClassVar[bool] = True
+    _sparse_inputs: ClassVar[bool] = True
     classes_: np.ndarray = field(init=False)
     n_centers: int = parameter(COUNT, default=1000, kw_only=False)
     n_extra_centers: int = parameter(Interval(Integral, 0, None, closed="left"), default=0)
@@ -175,7 +176,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or StoredArray
+        X : array-like or sparse array of shape (n_samples, n_features), or StoredArray
             float32 is processed in float32, other types in float64. An array mapped from an `.npy` file is read in
             blocks.
         y : array-like of shape (n_samples,)
@@ -211,7 +212,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self._validate_params()
         workers = workers_of_this_process() if workers is None else workers
         with one_blas_thread(), ExitStack() as open_files:
-            X, y = validate_data(self, opened(X), y, dtype=FLOATS, order="C")
+            X, y = checked_samples(self, opened(X), y)
             weight = weights_of(self, X, y, sample_weight)
             weight = np.ones(X.shape[0]) if weight is None else weight
             all_samples, present = X, weight > 0
@@ -376,7 +377,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     def _held_out(
         self, X_val: np.ndarray, y_val: np.ndarray | None, classes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        X_val = validate_data(self, X_val, dtype=FLOATS, order="C", reset=False)
+        X_val = checked_samples(self, X_val, reset=False)
         labels = np.asarray(y_val)
         if labels.shape != (X_val.shape[0],):
             raise ValueError(

@@ -5,13 +5,13 @@ from typing import Self
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.sparse.chosen_centers import ChosenCenters
 from discriminants.util.estimator import COUNT, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelFeatures
+from discriminants.util.expansion import KernelFeatures
+from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import checked_targets
 
 
@@ -73,9 +73,9 @@ class GreedyNystroem(KernelFeatures, ChosenCenters):
         targets = None
         by_targets = self.chooser == "greedy" if isinstance(self.chooser, str) else y is not None
         if not by_targets:
-            X = validate_data(self, X, dtype=FLOATS, order="C")
+            X = checked_samples(self, X)
         else:
-            X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True)
+            X, y = checked_samples(self, X, y, multi_output=True)
             targets = _targets(y, X.dtype)
         kernel, centers, whitening = self._basis(X, int(self.n_components), targets)
         self._keep_expansion(kernel, centers, whitening, np.zeros(whitening.shape[1]))

@@ -6,12 +6,13 @@ import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import FLOATS, checked_samples
 
 _RANK = 1e-10  # eigenvalues below this share of the largest are rounding
 _WANTED_BY = "kernel canonical correlation analysis"
@@ -25,7 +26,7 @@ class KernelDirections(KernelExpansion):
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Compute scores (n_samples, n_directions)."""
-        return self._outputs(validate_data(self, X, dtype=FLOATS, order="C", reset=False))
+        return self._outputs(checked_samples(self, X, reset=False))
 
 
 @estimator
@@ -108,7 +109,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._validate_params()
         if y is None:
             raise ValueError("KernelCCA requires y to be passed, but the target y is None. Expected the second view")
-        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        X = checked_samples(self, X, ensure_min_samples=2)
         Y = _second_view(y)
         check_consistent_length(X, Y)
         other = self.regularization if self.y_regularization is None else self.y_regularization
@@ -129,7 +130,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: np.ndarray, y: np.ndarray | None = None) -> Any:
         """Compute scores of the first view (n_samples, n_pairs); with y, a pair of scores of both views."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        X = checked_samples(self, X, reset=False)
         scores = self.x_directions_.transform(X)
         return scores if y is None else (scores, self.y_directions_.transform(_second_view(y)))
 

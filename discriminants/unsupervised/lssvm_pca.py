@@ -6,13 +6,14 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.lssvm.lssvm import LSSVMRegressor
 from discriminants.util.estimator import COUNT, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelFeatures
+from discriminants.util.expansion import KernelFeatures
+from discriminants.util.inputs import FLOATS, checked_samples
 from discriminants.util.regression import checked_targets
 
 _RANK = 1e-12  # eigenvalues below this share of the largest are rounding
@@ -73,7 +74,7 @@ class LSSVMKernelPCA(KernelFeatures):
             For fewer than two samples, a kernel that is not symmetric, or reconstruction with a precomputed kernel.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        X = checked_samples(self, X, ensure_min_samples=2)
         kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
         K = kernel_matrix(kernel, X, centers)
         check_values(K)

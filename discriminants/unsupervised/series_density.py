@@ -5,14 +5,14 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import DensityMixin
-from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import GaussianKernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.width import feature_deviations
 from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 
 _MAX_LOG = 709.0  # largest log of a float64
 
@@ -71,7 +71,7 @@ class SeriesDensity(DensityMixin, KernelExpansion):
             For "scott" if all samples are equal, or for a density too large for float64.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        X = checked_samples(self, X, ensure_min_samples=2)
         n_samples, n_features = X.shape
         sigma = self.sigma
         if isinstance(sigma, str):

@@ -1,18 +1,19 @@
 """Base of the kernel learners: a weighted sum of kernels on a few centers."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
+from discriminants.util.inputs import checked_samples, supports_sparse
 from discriminants.util.prepared import Prepared
 
-FLOATS = [np.float64, np.float32]
 _MAX_BYTES_KEPT = 64 << 20
 
 
@@ -23,14 +24,15 @@ class KernelExpansion(BaseEstimator):
     ----------
     kernel_ : Kernel
         Kernel with resolved parameters, for the centers kept.
-    basis_centers_ : ndarray of shape (m, n_features)
-        The centers; without columns for a precomputed kernel.
+    basis_centers_ : ndarray or csr_array of shape (m, n_features)
+        The centers; sparse for sparse samples, without columns for a precomputed kernel.
     dual_coef_ : ndarray of shape (m, n_outputs)
     intercept_ : ndarray of shape (n_outputs,)
     sigma_ : float or ndarray
         Width of a kernel that has one.
     """
 
+    _sparse_inputs: ClassVar[bool] = False  # whether the learner supports sparse samples, if the kernel does
     kernel_: Kernel
     basis_centers_: np.ndarray
     dual_coef_: np.ndarray
@@ -42,6 +44,7 @@ class KernelExpansion(BaseEstimator):
         tags.input_tags.pairwise = isinstance(kernel, PrecomputedKernel) or (
             isinstance(kernel, str) and kernel == "precomputed"
         )
+        tags.input_tags.sparse = supports_sparse(self)
         return tags
 
     @property
@@ -61,14 +64,16 @@ class KernelExpansion(BaseEstimator):
                 f"{type(self).__name__} has weights that are not finite in {centers.dtype}: values of X, y or the "
                 "kernel are too large or too small. Scale X and y"
             )
-        precomputed = isinstance(kernel, PrecomputedKernel)
-        self.kernel_ = kernel
-        self.basis_centers_ = np.array(centers[:, :0] if precomputed else centers)
+        if issparse(centers):
+            kept = centers.copy()
+        else:
+            kept = np.array(centers[:, :0] if isinstance(kernel, PrecomputedKernel) else centers)
+        self.kernel_, self.basis_centers_ = kernel, kept
         self.dual_coef_, self.intercept_ = dual_coef, intercept
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        return checked_samples(self, X, reset=False)
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
         """Return all outputs for checked X, shape (n_samples, n_outputs)."""
@@ -101,7 +106,7 @@ def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None
     would take too much memory.
     """
     kernel, centers = learner.kernel_, learner.basis_centers_
-    if centers.nbytes > _MAX_BYTES_KEPT:
+    if centers.data.nbytes > _MAX_BYTES_KEPT:
         return None
     made_of = (kernel, centers, *_parts(kernel))
     return _COLUMNS.get(learner, dtype, made_of, lambda: kernel.columns(centers, dtype))

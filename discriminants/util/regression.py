@@ -4,10 +4,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from discriminants.util.estimator import estimator
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.inputs import checked_samples
 from discriminants.util.weights import weights_of, with_positive_weight
 
 _MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares and weights stay finite
@@ -33,7 +33,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
             that the learner does not support.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        X, y = checked_samples(self, X, y, multi_output=True, y_numeric=True)
         X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self._one_column = y.ndim == 1
         self._fit_targets(X, checked_targets(y, X.dtype), weight)
@@ -48,7 +48,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return checked data of a `partial_fit`; `n_outputs` and `dtype` are earlier ones, None in the first call."""
         first = n_outputs is None
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
+        X, y = checked_samples(self, X, y, multi_output=True, y_numeric=True, reset=first)
         targets = checked_targets(y, X.dtype if dtype is None else dtype)
         if first:
             self._one_column = y.ndim == 1

@@ -7,6 +7,7 @@ from discriminants.center_selection.forward.gram import accumulate_gram
 from discriminants.center_selection.forward.gram_state import GramState
 from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import Kernel
+from discriminants.util.distinct import distinct_rows
 
 _CANDIDATES = 300  # of a class
 _OTHERS = 2000  # samples of other classes
@@ -27,8 +28,7 @@ def class_pool(
     if others.shape[0] > _OTHERS:
         others = np.sort(random.choice(others, _OTHERS, replace=False))
     candidates = np.sort(random.choice(own, min(_CANDIDATES, own.shape[0]), replace=False))
-    _, first = np.unique(X[candidates], axis=0, return_index=True)
-    candidates = candidates[np.sort(first)]
+    candidates = candidates[distinct_rows(X[candidates])[0]]
     targets = np.concatenate([np.ones(own.shape[0]), -np.ones(others.shape[0])])[:, None]
     gram = accumulate_gram(kernel, X, targets, X[candidates], rows=np.concatenate([own, others]))
     state = GramState(gram, n_centers)

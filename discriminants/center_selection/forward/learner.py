@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -23,6 +23,7 @@ from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.one_vs_rest import winners
+from discriminants.util.distinct import distinct_rows
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.few_samples import are_few
@@ -82,6 +83,8 @@ class ForwardSelectionLearner(KernelExpansion):
     n_centers_ : ndarray of shape (n_dictionaries,)
         Number of centers of each dictionary.
     """
+
+    _sparse_inputs: ClassVar[bool] = True
 
     n_centers: int = parameter(COUNT, default=200, kw_only=False)
     kernel: Any = parameter(set(NAMED), Kernel, callable, default="gaussian")
@@ -259,8 +262,7 @@ class ForwardSelectionLearner(KernelExpansion):
         """Return each point once if equal points give equal columns."""
         if not kernel.centers_are_points:
             return rows
-        _, first = np.unique(X[rows], axis=0, return_index=True)
-        return rows[np.sort(first)]
+        return rows[distinct_rows(X[rows])[0]]
 
     def _state_maker(
         self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray, weight: np.ndarray | None = None
