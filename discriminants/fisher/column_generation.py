@@ -1,6 +1,6 @@
 """Sparse kernel expansions by linear and quadratic programs over few columns at a time (Mika 2002, section 3.5.6)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -136,6 +136,17 @@ def generate_columns(
         idle = np.where(found.alpha != 0, 0, idle + 1)
         rounds += 1
     raise ValueError(f"column generation did not converge in {_MAX_ROUNDS} rounds. Use a larger regularization")
+
+
+def merged(found: Sequence[Expansion]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return all columns of several outputs, at least one (m,), and their weights (m, n_outputs) and biases."""
+    union = np.unique(np.concatenate([expansion.columns for expansion in found]))
+    if not union.size:  # the penalty excludes all columns: the bias alone
+        union = np.array([0])
+    weights = np.zeros((union.shape[0], len(found)))
+    for s, expansion in enumerate(found):
+        weights[np.searchsorted(union, expansion.columns), s] = expansion.alpha
+    return union, weights, np.array([expansion.bias for expansion in found])
 
 
 def _bias_alone(solve: Solve, columns: Columns, targets: np.ndarray) -> float:

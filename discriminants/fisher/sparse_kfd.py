@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discriminants.fisher.column_generation import ActiveSet, Columns, Expansion, generate_columns
+from discriminants.fisher.column_generation import ActiveSet, Columns, Expansion, generate_columns, merged
 from discriminants.fisher.l1_least_squares import l1_least_squares
 from discriminants.fisher.least_absolute_deviations import least_absolute_deviations
 from discriminants.kernels import make_kernel
@@ -72,13 +72,7 @@ class _SparseKFD(KernelExpansion):
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
         columns = Columns(make_kernel(self.kernel, self.sigma).resolved(X), X)
         found = [self._expansion(columns, target.astype(np.float64)) for target in targets.T]
-        union = np.unique(np.concatenate([expansion.columns for expansion in found]))
-        if not union.size:  # the penalty excludes all columns: the bias alone
-            union = np.array([0])
-        weights = np.zeros((union.shape[0], len(found)))
-        for s, expansion in enumerate(found):
-            weights[np.searchsorted(union, expansion.columns), s] = expansion.alpha
-        bias = np.array([expansion.bias for expansion in found])
+        union, weights, bias = merged(found)
         self.center_indices_ = columns.points[union]
         self._keep_expansion(columns.kernel.at(union), X[self.center_indices_], weights, bias)
         self.n_centers_ = np.array([expansion.columns.shape[0] for expansion in found])

@@ -58,6 +58,8 @@ LEARNERS: Mapping[str, Listed] = {
     "GreedyNystroem": Listed("discriminants.unsupervised.greedy_nystroem", directions),
     "LinearDiscriminant": Listed("discriminants.fisher.linear_discriminant", linear),
     "SparseKernelLogisticClassifier": Listed("discriminants.sparse.sparse_logistic", logistic),
+    "LPMachineClassifier": Listed("discriminants.sparse.lp_machine", classifier),
+    "LPMachineRegressor": Listed("discriminants.sparse.lp_machine", regressor),
     "RVMClassifier": Listed("discriminants.sparse.rvm", classifier),
     "RVMRegressor": Listed("discriminants.sparse.rvm", relevance),
     "GaussianOutputModel": Listed("discriminants.posteriors.output_models", gaussian_outputs),

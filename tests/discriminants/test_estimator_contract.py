@@ -29,6 +29,7 @@ from discriminants import (
     KRLSRegressor,
     KSODClassifier,
     LinearDiscriminant,
+    LPMachineClassifier,
     LSSVMClassifier,
     LSSVMKernelPCA,
     LSSVMRegressor,
@@ -58,6 +59,7 @@ from discriminants.center_selection.choice import CHOOSERS
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.sparse.lp_machine import LPMachineRegressor
 
 _PAIR = LinearDiscriminant(regularization=0.01)
 # With these settings, the largest posterior of every sample in the checks belongs to the largest output.
@@ -107,6 +109,8 @@ _ESTIMATORS = [
     SparseKFDRegressor(),
     SparseKFDRegressor(loss="absolute", regularization=0.1),
     RVMRegressor(),
+    LPMachineClassifier(),
+    LPMachineRegressor(),
     LSSVMRegressor(),
     LSSVMRegressor(regularization=[0.01, 0.1, 1.0], choose_by="gcv"),
     LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),

@@ -16,6 +16,7 @@ from discriminants import (
     FixedSizeLSSVMRegressor,
     KFDClassifier,
     LinearDiscriminant,
+    LPMachineClassifier,
     LSSVMClassifier,
     LSSVMRegressor,
     NPDClassifier,
@@ -53,6 +54,7 @@ _WEIGHTED: list[Any] = [
     WeightedLSSVMRegressor(sigma=2.0, regularization=0.1),
     FixedSizeLSSVMRegressor(60, sigma=2.0, regularization=0.1),
     BayesianLSSVMRegressor(),
+    LPMachineClassifier(sigma=2.0, regularization=0.1),
     RVMClassifier(sigma=2.0),
     RVMRegressor(sigma=2.0),
 ]

@@ -20,6 +20,7 @@ from discriminants import (
     KRLSRegressor,
     KSODClassifier,
     LinearDiscriminant,
+    LPMachineClassifier,
     LSSVMClassifier,
     LSSVMRegressor,
     NPDClassifier,
@@ -40,6 +41,7 @@ from discriminants import (
     SparseKFDRegressor,
     WeightedLSSVMRegressor,
 )
+from discriminants.sparse.lp_machine import LPMachineRegressor
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -83,6 +85,8 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "Bayesian LSSVM regression": BayesianLSSVMRegressor(tune_width=False),
     "LSSVM, pruned": PrunedLSSVMClassifier(share=0.3),
     "LSSVM regression, pruned": PrunedLSSVMRegressor(regularization=0.01, share=0.3),
+    "LP machine": LPMachineClassifier(regularization=0.01),
+    "LP machine regression": LPMachineRegressor(regularization=0.01, epsilon=0.0),
     "RVM": RVMClassifier(),
     "RVM regression": RVMRegressor(),
     "KSOD": KSODClassifier(random_state=0),
