@@ -46,6 +46,7 @@ _NAMES = {
     "time_series.narx": ["NARX", "lag_table"],
     "time_series.recurrent_lssvm": ["RecurrentLSSVM"],
     "lssvm.shrinking_grid": ["ShrinkingGridSearchCV"],
+    "model_selection.criteria": ["selection_criterion", "criterion_scorer"],
     "fisher.oriented_kernel_pca": ["OrientedKernelPCA"],
     "fisher.image_transformations": ["transformed_images", "smoothed_images"],
     "fisher.kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],

@@ -49,6 +49,10 @@ class WeightedRidge:
         """Compute leave-one-out residuals y_i - f^(-i)(x_i), shape (n_samples, n_outputs), in a further O(N^3) time."""
         return self._system.leave_one_out_residuals(self.alpha)
 
+    def effective_parameters(self) -> float:
+        """Compute the trace of the smoother, including the bias, in a further O(N^3) time."""
+        return float(self._weight.shape[0] - self._ridge @ self._system.inverse_diagonal())
+
     def generalised_cross_validation(self) -> float:
         """Compute N sum_i u_i e_i^2 / (N - p)^2 summed over the outputs, with u the weights divided by their mean.
 
@@ -57,6 +61,6 @@ class WeightedRidge:
         interpolating curve would seem free of errors.
         """
         n_samples = self._weight.shape[0]
-        left = self._ridge @ self._system.inverse_diagonal()  # N - p
+        left = n_samples - self.effective_parameters()
         relative = self._weight / self._weight.mean()
         return float(n_samples * (relative @ self.residuals**2).sum() / left**2)

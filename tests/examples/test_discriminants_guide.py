@@ -60,7 +60,8 @@ def test_lssvm_code(tmp_path, capsys):
     scores = numbers_after("tasks, accuracy", printed)
     assert len(scores) == 4
     assert min(scores) > 0.97
-    plain, weighted = numbers_after("distance from the curve", printed)
+    plain, weighted, chosen, robust = numbers_after("distance from the curve", printed)
+    assert robust < 0.5 * chosen
     assert weighted < plain / 2
     kept, accuracy = re.search(r"(\d+) of 200 samples kept, accuracy ([\d.]+)", printed).groups()
     assert int(kept) < 100

@@ -1,0 +1,1 @@
+"""Criteria that compare models on their training samples."""
