@@ -55,6 +55,26 @@ class DescribedModel(Locked):
             )
         return (tree_lines if form == "text" else tree_graph)(topology)
 
+    def plot_tree(self, phone: str, state: int = 2, ax: Any = None) -> Any:
+        """Draw the context-dependency tree of a state with matplotlib, and return the axes.
+
+        The questions begin on the left; the blue boxes are the tied states.
+
+        Raises ConfigError for a model without context-dependent states, and for an unknown phone or state.
+
+        Parameters
+        ----------
+        phone : str
+            Phone of the model.
+        state : int
+            Number of the state in the phone, from 1.
+        ax : matplotlib axes, optional
+            Axes to draw on; those of a new figure by default.
+        """
+        from asr.hmm.tree_plot import draw_tree
+
+        return draw_tree(self._model.hmm.topology, phone, state, ax)
+
     @property
     def search(self) -> SearchSettings:
         """Scales, penalties and beams of the search."""

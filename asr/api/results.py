@@ -1,14 +1,21 @@
 """Results of recognition and alignment: words and phones with times in seconds."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.recognition.speech_ratios import SpeechRatios
-from asr.util.errors import Issue
+from asr.util.errors import ConfigError, Issue
+from asr.util.html_table import html_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from asr.api.aligned_frames import AlignedFrames
+    from asr.api.sound import Audio
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,11 @@ class Result:
             **({} if self.calibrated is None else {"calibrated": self.calibrated}),
         }
 
+    def _repr_html_(self) -> str:
+        """Return a table of the words, for notebooks."""
+        issues = (*(() if self.error is None else (self.error,)), *self.warnings)
+        return _html(f"{self.source}, {self.seconds:.2f} s", self.words, [issue.message for issue in issues])
+
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
@@ -166,6 +178,8 @@ class Alignment:
     trust : float or None
         Whether the transcript is right, from 0 to 1. It depends on the whole and on the word that fits worst. `asr
         align` compares with other utterances too, so its trust differs.
+    frames : AlignedFrames or None
+        Posteriors and states of the frames, for `plot`.
 
     Examples
     --------
@@ -182,6 +196,39 @@ class Alignment:
     source: str
     warnings: tuple[Issue, ...] = ()
     trust: float | None = None
+    frames: "AlignedFrames | None" = field(default=None, repr=False, compare=False)
+
+    def plot(self, audio: "Audio | None" = None, *, figsize: tuple[float, float] = (9.0, 6.5)) -> "dict[str, Axes]":
+        """Draw waveform, spectrogram, state posteriors, states, phones and words with matplotlib.
+
+        A posterior is that of a state if all states are equally likely. Only the states of the alignment are drawn; the
+        line connects them. Returns the axes "waveform", "spectrogram", "states", "phones" and "words" of a new figure.
+
+        Raises ConfigError if the audio of the alignment was a file object and `audio` is missing.
+
+        Parameters
+        ----------
+        audio : path, binary file object, or (array, rate), optional
+            The audio; by default it is read again.
+        figsize : (float, float)
+            Width and height of the figure in inches.
+        """
+        from asr.report.alignment_plot import draw_alignment
+
+        if self.frames is None:
+            raise ConfigError("this alignment has no frames to draw. Use Recognizer.align")
+        tiers = {
+            "phones": [(phone.phone, phone.start, phone.end) for phone in self.phones],
+            "words": [(word.word, word.start, word.end) for word in self.words],
+        }
+        shown = self.frames
+        return draw_alignment(
+            shown.samples(audio), shown.rate, shown.borders, shown.posteriors, shown.rows, shown.phones, tiers, figsize
+        )
+
+    def _repr_html_(self) -> str:
+        """Return a table of the words, for notebooks."""
+        return _html(f"{self.source}, {self.seconds:.2f} s", self.words, [issue.message for issue in self.warnings])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as dictionaries, lists, text and numbers, for `json.dumps`."""
@@ -193,6 +240,15 @@ class Alignment:
             "warnings": [_issue_dict(warning) for warning in self.warnings],
             **({} if self.trust is None else {"trust": self.trust}),
         }
+
+
+def _html(title: str, words: Iterable[Word], notes: Iterable[str]) -> str:
+    """Return a table of words, with the columns of their scores that are known."""
+    columns = {"Confidence": "confidence", "Trust": "trust", "Phone LLR": "phone_llr", "Silence LLR": "silence_llr"}
+    words = list(words)
+    known = {title: name for title, name in columns.items() if any(getattr(word, name) is not None for word in words)}
+    rows = [(word.word, word.start, word.end, *(getattr(word, name) for name in known.values())) for word in words]
+    return html_table(title, ("Word", "Start s", "End s", *known), rows, notes)
 
 
 def _issue_dict(issue: Issue) -> dict[str, str]:

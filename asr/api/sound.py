@@ -1,6 +1,7 @@
 """Static features of audio given as a path, an array or a file object."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias, TypeGuard
 import numpy as np
 
 from asr.alignment.frame_times import FrameTimes
+from asr.corpus.audio import at_rate, read_audio
 from asr.corpus.audio_stats import Channels, Measured
 from asr.corpus.given_frames import frame_matrix
 from asr.corpus.samples import samples_from_array
@@ -92,7 +94,7 @@ def load_sound(audio: Audio | GivenFrames, rate: int | None, config: FeatureConf
     if isinstance(audio, GivenFrames):
         matrix = frame_matrix(audio.frames, source)
         return Sound(matrix, FrameTimes.of(config, len(matrix)).duration, source)
-    if _is_pair(audio):
+    if is_pair(audio):
         samples, own = audio
         if rate is not None:
             raise CorpusError(
@@ -117,11 +119,37 @@ def load_sound(audio: Audio | GivenFrames, rate: int | None, config: FeatureConf
     return _of_samples(audio, rate, config, source)
 
 
+def kept_audio(audio: Audio, rate: int | None) -> Audio | None:
+    """Return audio for `load_samples`, which includes the rate of samples; None for a file object."""
+    if _is_file(audio):
+        return None
+    return audio if rate is None else (audio, rate)  # type: ignore[return-value]
+
+
+def load_samples(audio: Audio, rate: int) -> np.ndarray:
+    """Return the samples of a path, a file object, or (array, rate): float32 (n,), mono, 16-bit scale, at `rate` Hz.
+
+    A file object is read from its current position. Raises CorpusError as `load_sound`.
+    """
+    if isinstance(audio, str | os.PathLike):
+        return read_audio(Path(audio), rate=rate)
+    if is_pair(audio):
+        samples, native = audio
+        found = samples_from_array(samples, native, rate=rate)
+        return at_rate(found, int(native), rate, source="array", upsample=True)
+    if not _is_file(audio):
+        raise CorpusError(_no_audio(audio))
+    with tempfile.NamedTemporaryFile(prefix="asr-", suffix=".audio") as copy:
+        shutil.copyfileobj(audio, copy)
+        copy.flush()
+        return read_audio(Path(copy.name), rate=rate)
+
+
 def _is_file(audio: Any) -> bool:
     return hasattr(audio, "read")
 
 
-def _is_pair(audio: Any) -> TypeGuard[tuple[Any, Any]]:
+def is_pair(audio: Any) -> TypeGuard[tuple[Any, Any]]:
     """Whether this is a pair of samples and rate, which are not checked yet."""
     return (
         isinstance(audio, tuple)

@@ -1,5 +1,6 @@
 """Result of a training from Python."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
@@ -8,6 +9,10 @@ from asr.acoustic.model_file import SpeechModel
 from asr.api.described_model import RecognizerOptions
 from asr.api.recognizer import Recognizer
 from asr.runs.outcome import Outcome
+from asr.training.report import PAGE, RESULTS
+from asr.util.counted_text import count
+from asr.util.html_table import html_table
+from discriminants.util.paths import is_file
 
 
 @dataclass(frozen=True)
@@ -37,3 +42,15 @@ class TrainedModel:
         if self.in_memory is not None:
             return Recognizer(self.in_memory, **options)
         return Recognizer.load(self.model, **options)
+
+    def _repr_html_(self) -> str:
+        """Return the error rates on held-out speech, for notebooks."""
+        path = self.work_dir / RESULTS
+        rows = json.loads(path.read_text(encoding="utf-8")) if is_file(path) else []
+        names = ("system", "wer", "wer_low", "wer_high", "words", "errors")
+        return html_table(
+            f"Training on {count(self.outcome.n_done, 'utterance')}: errors on held-out speech",
+            ("System", "WER %", "95 % from", "to", "Words", "Errors"),
+            [[row[name] for name in names] for row in rows],
+            [f"Report: {self.work_dir / PAGE}"],
+        )

@@ -16,9 +16,10 @@ from asr.alignment.frame_times import FrameTimes
 from asr.alignment.interval_trust import interval_trust
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import free_path, phone_loop
+from asr.api.aligned_frames import AlignedFrames, state_rows
 from asr.api.results import Alignment, Result, timed_phones, timed_words
-from asr.api.sound import Audio, GivenFrames, Sound, load_sound, source_of
-from asr.decode.path_segments import phone_segments, word_segments
+from asr.api.sound import Audio, GivenFrames, Sound, kept_audio, load_sound, source_of
+from asr.decode.path_segments import frame_states, phone_segments, word_segments
 from asr.features.frame_table import FrameTable
 from asr.features.outliers import find_outlier_utterances
 from asr.features.pieces import Pieces, divided
@@ -218,6 +219,12 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
         sound.source,
         sound.unusual,
         trust.transcript,
+        AlignedFrames(
+            *state_rows(scores, frame_states(found.path, graph, topology), topology),
+            [times.border(frame) for frame in range(len(scores) + 1)],
+            model.front_end.config.sample_rate,
+            kept_audio(audio, rate),
+        ),
     )
 
 

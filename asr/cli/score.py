@@ -103,9 +103,9 @@ def score(
             with atomic_write(path) as temporary:
                 temporary.write_text(write(report), encoding="utf-8")
     if plot is not None:
-        from asr.report.confusion_plot import plot_confusions
+        from asr.scoring.confusion_plot import write_confusions
 
-        plot_confusions(report, plot)
+        write_confusions(report, plot)
     totals = report.totals
     rate = f"{report.wer:.2f} %" if report.words else "undefined: the references have no words"
     typer.echo(

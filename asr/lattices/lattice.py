@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from asr.decode.path_segments import Segment
 from asr.util.errors import DecodeError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,23 @@ class Lattice:
             arcs.append(by_node[node])
             node = int(self.source[by_node[node]])
         return np.asarray(arcs[::-1], np.int64)
+
+    def plot(self, ax: "Axes | None" = None, *, max_words: int = 40) -> "Axes":
+        """Draw the lattice with matplotlib, and return the axes.
+
+        A circle is a node, with the frame where its words end; thick circles are ends. Words have their posteriors, and
+        the best path is blue.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; those of a new figure by default.
+        max_words : int
+            Number of words to draw; the least likely ones are left out.
+        """
+        from asr.lattices.lattice_plot import draw_lattice
+
+        return draw_lattice(self, ax, max_words)
 
     def pruned(self, beam: float) -> "Lattice":
         """Keep only arcs on paths at most `beam` below the best one; DecodeError without a path."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from asr.scoring.bootstrap import MIN_SPEAKERS, MIN_UTTERANCES, Unit, compare_systems
 from asr.scoring.wer import Pair, ScoreReport, UtteranceScore
+from asr.util.html_table import html_table
 
 MIN_GOOD = 2
 """Words that both systems recognize correctly, which separate two segments."""
@@ -94,6 +95,15 @@ class SystemComparison:
             "level": self.level,
             "conclusions": self.conclusions,
         }
+
+    def _repr_html_(self) -> str:
+        """Return a table of the systems, and the conclusions, for notebooks."""
+        rows = [
+            (name, one.wer, one.ser, one.words, one.errors, one.substitutions, one.deletions, one.insertions)
+            for name, one in self.reports.items()
+        ]
+        columns = ("System", "WER %", "SER %", "Words", "Errors", "Substituted", "Deleted", "Inserted")
+        return html_table("Comparison", columns, rows, self.conclusions)
 
     def _conclusion(self, pair: PairTest) -> str:
         better, worse = sorted((pair.a, pair.b), key=lambda name: self.reports[name].errors)

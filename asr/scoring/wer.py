@@ -5,17 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, nan
+from typing import TYPE_CHECKING
 
 from kaldialign import align
 
 from asr.scoring.alternatives import Pair as Pair
 from asr.scoring.alternatives import Reference, WordNetwork, align_network
 from asr.util.errors import CorpusError
+from asr.util.html_table import html_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MAX_COMPARISONS = 10_000**2
 """Maximum product of lengths, about one hour of speech, which takes seconds and 400 MB."""
 
 _GAP = ""  # words are never empty
+_SHOWN_PROBLEMS = 3  # in notebooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +213,37 @@ class ScoreReport:
         pairs = (pair for utterance in self.utterances for pair in utterance.pairs)
         counts = Counter(pair for pair in pairs if pair[0] != pair[1])
         return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or "")))
+
+    def plot_confusions(self, ax: "Axes | None" = None, *, most: int = 40) -> "Axes":
+        """Draw the recognitions of each word, in % of its occurrences, with matplotlib, and return the axes.
+
+        Raises ConfigError without reference words.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; those of a new figure by default.
+        most : int
+            Number of words; those with the most errors are drawn.
+        """
+        from asr.scoring.confusion_plot import draw_confusions
+
+        return draw_confusions(self, ax, most)
+
+    def _repr_html_(self) -> str:
+        """Return a table of the speakers and their sum, for notebooks."""
+        rows = [(one.speaker, one.counts) for one in self.speakers()]
+        notes = [f"{one.utterance_id}: {one.reason}" for one in self.problems[:_SHOWN_PROBLEMS]]
+        left_out = len(self.problems) - len(notes)
+        return html_table(
+            f"WER {self.wer:.2f} %, SER {self.ser:.2f} %",
+            ("Speaker", "WER %", "SER %", "Words", "Errors", "Substituted", "Deleted", "Inserted"),
+            [
+                (name, c.wer, c.ser, c.words, c.errors, c.substitutions, c.deletions, c.insertions)
+                for name, c in [*rows, *([("Sum", self.totals)] if len(rows) > 1 else [])]
+            ],
+            [*notes, *([f"and {left_out} more"] if left_out else [])],
+        )
 
 
 def align_words(reference: Reference, hypothesis: Sequence[str]) -> tuple[Pair, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import asr
-from asr.report.confusion_plot import confusion_matrix, plot_confusions
+from asr.scoring.confusion_plot import confusion_matrix, write_confusions
 from asr.scoring.fold import read_fold
 from asr.util.errors import ConfigError, CorpusError
 
@@ -64,9 +64,9 @@ def test_the_confusion_matrix_is_counted_by_hand(tmp_path):
     assert np.allclose(matrix, expected)
     assert confusion_matrix(report, 1)[0] == ["a"]
     for name in ("c.png", "c.svg"):
-        plot_confusions(report, tmp_path / name)
+        write_confusions(report, tmp_path / name)
         content = (tmp_path / name).read_bytes()
-        plot_confusions(report, tmp_path / name)
+        write_confusions(report, tmp_path / name)
         assert content == (tmp_path / name).read_bytes()
     with pytest.raises(ConfigError, match=r"'.txt'"):
-        plot_confusions(report, tmp_path / "c.txt")
+        write_confusions(report, tmp_path / "c.txt")
