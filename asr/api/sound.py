@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, TypeGuard
+from typing import Any, BinaryIO, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -140,7 +140,7 @@ def load_samples(audio: Audio, rate: int) -> np.ndarray:
     if not _is_file(audio):
         raise CorpusError(_no_audio(audio))
     with tempfile.NamedTemporaryFile(prefix="asr-", suffix=".audio") as copy:
-        shutil.copyfileobj(audio, copy)
+        shutil.copyfileobj(cast(BinaryIO, audio), copy)
         copy.flush()
         return read_audio(Path(copy.name), rate=rate)
 

@@ -1,4 +1,4 @@
-"""Synthetic corpus of the quickstart: artificial speakers read naval resource-management sentences.
+"""Synthetic corpora: artificial speakers read naval resource-management sentences (the quickstart), or digits.
 
 Speech is from eSpeak NG (`asr.corpus.synth_espeak`), sentences are from `data/naval/sentences.txt`; microphone, noise
 and levels are simulated. The result is a directory with Kaldi data directories `train` and `test`, audio as 16-bit
@@ -171,6 +171,70 @@ def make_naval_corpus(
         for name in RESOURCES:
             shutil.copyfile(resource("naval", name), temporary / name)
         _describe(temporary / "corpus.json", settings, sessions)
+    return directory
+
+
+def make_digit_corpus(
+    directory: Path | str,
+    *,
+    n_train_speakers: int = 8,
+    n_test_speakers: int = 4,
+    n_utterances: int = 15,
+    max_digits: int = 3,
+    snr_db: Interval = (10.0, 25.0),
+    seed: int = 0,
+) -> Path:
+    """Create a corpus of spoken digits at 8000 Hz in `directory`, which must not exist; it is created atomically.
+
+    Parameters
+    ----------
+    directory : path
+    n_train_speakers, n_test_speakers : int
+        Artificial speakers with different voices.
+    n_utterances : int
+        Utterances of each speaker.
+    max_digits : int
+        Digits of the longest utterances; all lengths from 1 are equally likely.
+    snr_db : (float, float)
+        Lowest and highest signal-to-noise ratio in dB, drawn for each utterance.
+    seed : int
+        The same arguments (and versions of eSpeak NG, soxr and libsndfile) give identical bytes.
+
+    Returns
+    -------
+    Path
+        `directory`, with `train/`, `test/`, `audio/` and `lexicon.txt`.
+
+    Raises
+    ------
+    CorpusError
+        If `directory` exists, or eSpeak NG is missing or fails.
+    """
+    directory = Path(directory)
+    if exists(directory):
+        raise CorpusError(f"{directory}: exists already; remove it, or name another directory for the corpus")
+    settings = CorpusSettings(sample_rate=8000, snr_db=snr_db)
+    lexicon = resource("digits", "lexicon.txt")
+    words = sorted({line.split()[0] for line in lexicon.read_text(encoding="utf-8").splitlines()})
+    with atomic_directory(directory) as temporary:
+        for number, (split, n_speakers) in enumerate((("train", n_train_speakers), ("test", n_test_speakers))):
+            rng = np.random.default_rng([seed, number])
+            ranges = {"rate": settings.rate_wpm, "pitch": settings.pitch, "pitch_range": settings.pitch_range}
+            sessions = [
+                _Session(
+                    speaker,
+                    split,
+                    tuple(
+                        tuple(rng.choice(words, rng.integers(1, max_digits + 1)).tolist()) for _ in range(n_utterances)
+                    ),
+                    np.random.SeedSequence([seed, number, place]),
+                )
+                for place, speaker in enumerate(draw_speakers(split, n_speakers, rng, **ranges))
+            ]
+            for session in sessions:
+                _record(session, temporary, settings)
+            write_data_directory(temporary / split, _utterances(sessions, temporary))
+        shutil.copyfile(lexicon, temporary / "lexicon.txt")
     return directory
 
 

@@ -1,7 +1,7 @@
 """Drawing of a state-tying tree."""
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asr.hmm.topology import Topology
 from asr.hmm.tree_text import question_text
@@ -44,7 +44,7 @@ def draw_tree(topology: Topology, phone: str, state: int, ax: "Axes | None" = No
     place(root, 0)
     deepest = max(level for level, _ in places.values())
     axes = new_axes(_COLUMN * (deepest + 1), max(1.2, 0.5 + _ROW * n_leaves)) if ax is None else ax
-    style = {"ha": "center", "va": "center", "fontsize": _FONT, "parse_math": False}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": _FONT, "parse_math": False}
     for node, (level, row) in places.items():
         question = int(tying.node_question[node])
         if question < 0:
@@ -53,11 +53,11 @@ def draw_tree(topology: Topology, phone: str, state: int, ax: "Axes | None" = No
             asked = textwrap.wrap(question_text(topology, question), _CHARACTERS, max_lines=_LINES, placeholder=" ...")
             text, color = "\n".join(asked), "#eeeeee"
             for answer, child in (("yes", int(tying.node_yes[node])), ("no", int(tying.node_no[node]))):
-                below, beside = places[child]
-                axes.plot([level, below], [row, beside], color="0.5", linewidth=0.8, zorder=1)
+                below, child_row = places[child]
+                axes.plot([level, below], [row, child_row], color="0.5", linewidth=0.8, zorder=1)
                 shown = {**style, "color": "#1a6b1a" if answer == "yes" else "#a02020"}
                 axes.text(
-                    level + 0.62, row + 0.62 * (beside - row), answer, **shown,
+                    level + 0.62, row + 0.62 * (child_row - row), answer, **shown,
                     bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
                 )  # fmt: skip
         axes.text(level, row, text, **style, bbox={"boxstyle": "round", "facecolor": color, "edgecolor": "0.5"})
