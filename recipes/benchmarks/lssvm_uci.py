@@ -90,8 +90,8 @@ class PartFolds:
             yield rows[train], rows[held_out]
 
 
-def open_study(path: Path, name: str, quick: bool) -> Study:
-    """Return the data set with its searches."""
+def open_problem(path: Path, name: str, quick: bool) -> Problem:
+    """Return the data set with random draws of the source's sizes."""
     grids = QUICK if quick else FULL
     n_train, n_test = SIZES[name]
     X, y = READERS.get(name, two_classes)(path)
@@ -100,7 +100,14 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     if X.shape[0] < n_train + n_test:
         raise CorpusError(f"{path}: {X.shape[0]} samples. Expected {n_train} + {n_test}")
     n_draws = 1 if n_train > ITERATED else grids.n_draws
-    problem = Problem(X, y, random_partitions(X.shape[0], n_train, n_test, n_draws))
+    return Problem(X, y, random_partitions(X.shape[0], n_train, n_test, n_draws))
+
+
+def open_study(path: Path, name: str, quick: bool) -> Study:
+    """Return the data set with its searches."""
+    grids = QUICK if quick else FULL
+    problem = open_problem(path, name, quick)
+    X, n_train = problem.X, problem.partitions[0].train.shape[0]
     folds = PartFolds(grids.folds if n_train <= LARGE else LARGE_FOLDS, CHOICE_SAMPLES)
     widths = [float(np.sqrt(X.shape[1])) * multiple for multiple in grids.multiples]
 
@@ -123,13 +130,15 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     return Study(problem, searches)
 
 
+FILES = {name: f"lssvm/{name}.npz" for name in SIZES if name not in MADE_HERE} | {"usp": "usps.npz"}
+
 TABLE = Table(
     number="lssvm-uci",
     title="Least-squares support vector machines on thirteen UCI sets (Suykens et al. 2002)",
     unit="test accuracy %",
     value=lambda losses: 100.0 - 100.0 * np.asarray(losses),
     data=tuple(SIZES),
-    file={name: f"lssvm/{name}.npz" for name in SIZES if name not in MADE_HERE} | {"usp": "usps.npz"},
+    file=FILES,
     methods=("lssvm", "svm"),
     notes=(
         (

@@ -31,7 +31,7 @@ class Search:
         Unfitted estimator; a setting sets its parameters.
     grid : tuple of dict
         Settings; ties are resolved in favor of the first. None if the estimator is a scikit-learn search, which chooses
-        on each training part separately.
+        on each training part separately, or has no settings.
     sizes : tuple of int, optional
         Candidate numbers of centers of a forward learner; one selection of the largest size evaluates them all.
     n_samples : int, optional
@@ -73,14 +73,14 @@ class Choice:
     ----------
     parameters : dict
         Chosen parameters, including `n_centers` if the size was chosen.
-    loss : float
-        Held-out loss per sample: error rate, or mean squared error.
+    loss : float or None
+        Held-out loss per sample: error rate, or mean squared error. None if nothing was chosen.
     seconds : float
         Time of all settings and folds, summed over the processes.
     """
 
     parameters: dict[str, float | str]
-    loss: float
+    loss: float | None
     seconds: float
 
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 
@@ -93,7 +92,7 @@ def run_trial(estimator: Any, X: np.ndarray, y: np.ndarray, partition: Partition
     done = time.perf_counter()
     loss = summed_loss(estimator, y[partition.test], predictions) / test.shape[0]
     fit_seconds, choice = fitted - started, None
-    if isinstance(estimator, BaseSearchCV):
+    if hasattr(estimator, "best_params_"):
         parameters = {plain_name(name): value for name, value in estimator.best_params_.items()}
         choice = OwnChoice(parameters, 1.0 - float(estimator.best_score_), fit_seconds - estimator.refit_time_)
         fit_seconds = float(estimator.refit_time_)
@@ -113,14 +112,16 @@ def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float
 
 
 def kernel_evaluations(estimator: Any) -> int:
-    """Count distinct centers, support vectors (which scikit-learn lists once each for any number of classes), or
-    remaining components. For a search its best estimator counts, for a pipeline its last step.
+    """Count distinct centers, support vectors (which scikit-learn lists once each for any number of classes), training
+    samples of a Gaussian process, or remaining components; 0 without kernels. For a search its best estimator counts,
+    for a pipeline its last step.
     """
     estimator = getattr(estimator, "best_estimator_", estimator)
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]
-    if getattr(estimator, "n_components", None) is not None:
+    if getattr(estimator, "n_components", None) is not None and hasattr(estimator, "n_components_"):
         return int(np.sum(estimator.n_components_))
     if hasattr(estimator, "basis_centers_"):
         return int(estimator.basis_centers_.shape[0])
-    return int(estimator.support_.shape[0])
+    vectors = getattr(estimator, "support_", getattr(getattr(estimator, "base_estimator_", None), "X_train_", ()))
+    return len(vectors)

@@ -135,6 +135,8 @@ def run_study(table: Table, name: str, study: Study, *, jobs: int) -> dict[str, 
 
 def _typical(choices: Sequence[OwnChoice]) -> Choice:
     """Summarize choices on separate training parts: the median of every setting, the mean of the losses."""
+    if not choices:  # a method without settings
+        return Choice({}, None, 0.0)
     parameters: dict[str, float | str] = {
         name: float(np.median([choice.parameters[name] for choice in choices])) for name in choices[0].parameters
     }
@@ -166,7 +168,7 @@ def _method_settings(table: Table, outcome: Outcome) -> dict[str, Any]:
         "sizes": None if search.sizes is None else list(search.sizes),
         "choice_samples": search.n_samples,
         "chosen": outcome.choice.parameters,
-        "cv_value": float(table.value(np.array([outcome.choice.loss]))[0]),
+        "cv_value": None if outcome.choice.loss is None else float(table.value(np.array([outcome.choice.loss]))[0]),
         "choice_seconds": outcome.choice.seconds,
         "values": outcome.values.tolist(),
         "kernels": [trial.kernels for trial in outcome.trials],
@@ -181,10 +183,9 @@ def _searched(search: Search) -> dict[str, Any]:
     estimator = search.estimator
     if search.grid:
         grid = {name: sorted({setting[name] for setting in search.grid}) for name in search.grid[0]}
-        fixed = {key: value for key, value in estimator.get_params().items() if key not in grid}
+        all_fixed = estimator.get_params()
     else:
-        grid = {plain_name(name): sorted(values) for name, values in estimator.param_grid.items()}
-        all_fixed = estimator.estimator.get_params().items()
-        plain = {plain_name(key): value for key, value in all_fixed if isinstance(value, int | float | str | None)}
-        fixed = {key: value for key, value in plain.items() if key not in grid}
-    return {"fixed": fixed, "grid": grid}
+        grid = {plain_name(name): sorted(values) for name, values in getattr(estimator, "param_grid", {}).items()}
+        all_fixed = getattr(estimator, "estimator", estimator).get_params()
+    plain = {plain_name(key): value for key, value in all_fixed.items() if isinstance(value, int | float | str | None)}
+    return {"fixed": {key: value for key, value in plain.items() if key not in grid}, "grid": grid}

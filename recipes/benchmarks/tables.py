@@ -26,6 +26,25 @@ _NAMES = {
     "lssvm": "LS-SVM",
     "rvm": "RVM",
     "svm-virtual": "SVM, virtual samples",
+    "lssvm-f": "LS-SVM F",
+    "lssvm-lin": "linear LS-SVM",
+    "lssvm-lin-f": "linear LS-SVM F",
+    "lssvm-pol": "polynomial LS-SVM",
+    "lssvm-pol-f": "polynomial LS-SVM F",
+    "svm-lin": "linear SVM",
+    "lda": "LDA",
+    "qda": "QDA",
+    "logit": "logistic",
+    "tree": "tree",
+    "ib1": "1 neighbor",
+    "ib10": "10 neighbors",
+    "nb": "naive Bayes",
+    "majority": "majority",
+    "lssvm-bay": "Bayesian LS-SVM",
+    "gp": "GP",
+    "gp-bias": "GP, bias",
+    "gp-cv": "GP, CV",
+    **{f"nystroem-{share}": f"{share} %" for share in (100, 75, 50, 25, 10)},
 }
 _CHALLENGERS = ("orols", "npd")
 
@@ -93,7 +112,7 @@ def _values(table: Table, found: Mapping[tuple[str, str], Row]) -> Sheet:
         line = [data]
         for method in table.methods:
             row = found.get((data, method))
-            measured = "" if row is None else _figure(Figure(row["value"], row["sd"], row["sparsity"]))
+            measured = "" if row is None else _figure(Figure(row["value"], row["sd"], row["sparsity"] or None))
             printed = PUBLISHED.get((table.number, data, method))
             line += [measured, "" if printed is None else _figure(printed)]
         lines.append(tuple(line))
@@ -139,7 +158,7 @@ def _settings(table: Table, found: Mapping[tuple[str, str], Row], settings: Mapp
                     data,
                     _NAMES[method],
                     chosen,
-                    f"{kept['cv_value']:.4g}",
+                    "" if kept["cv_value"] is None else f"{kept['cv_value']:.4g}",
                     f"{kept['choice_seconds']:.1f}",
                     f"{row['fit_seconds']:.3g}",
                     f"{row['predict_seconds']:.3g}",

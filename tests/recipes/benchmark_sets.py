@@ -27,6 +27,12 @@ def save_multi_class(path, **changes):
     np.savez_compressed(path, **(arrays | changes))
 
 
+def save_split(path):
+    """Two rings in given training and test parts."""
+    codes, x = rings(np.random.default_rng(0), 350)
+    np.savez_compressed(path, x_train=x[:250], y_train=codes[:250], x_test=x[250:], y_test=codes[250:])
+
+
 def save_images(path):
     """Bars of 16 x 16 pixels in three directions, shifted and noisy."""
     random = np.random.default_rng(0)

@@ -5,23 +5,33 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from asr.util.errors import CorpusError
-from discriminants import KFDClassifier, NPDClassifier, NPDRegressor, OROLSClassifier, ShrinkingGridSearchCV
+from discriminants import (
+    BayesianLSSVMClassifier,
+    KFDClassifier,
+    LSSVMClassifier,
+    NPDClassifier,
+    NPDRegressor,
+    OROLSClassifier,
+    ShrinkingGridSearchCV,
+)
 from recipes.benchmarks import lssvm_uci
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
 from recipes.benchmarks.lssvm_uci import TABLE as LSSVM_TABLE
 from recipes.benchmarks.lssvm_uci import PartFolds
 from recipes.benchmarks.model_choice import Search, choose, grid, smoothed
+from recipes.benchmarks.nystroem_evidence import NystroemEvidence
 from recipes.benchmarks.paired_test import paired_t_test
 from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Partition, Problem, run_trial
 from recipes.benchmarks.sinc import sinc_problem
 from recipes.benchmarks.study import Study, run_study, study_settings
+from recipes.benchmarks.uci_kernels import Whole, left_out_accuracy
 from recipes.benchmarks.uci_sets import adult, balance_scale, displays, tic_tac_toe, two_classes
 from tests.recipes.benchmark_sets import rings, save_adult, save_multi_class, save_regression, save_two_class
 
@@ -106,6 +116,31 @@ def test_sinc_has_noise_in_the_training_points_only():
     np.testing.assert_array_equal(problem.y[test], truth[test])
     assert np.std(problem.y[train] - truth[train]) == pytest.approx(0.1, rel=0.1)
     np.testing.assert_array_equal(sinc_problem(2).X, problem.X[:2100])  # a run does not depend on their number
+
+
+@pytest.mark.slow
+def test_evidence_of_all_centers_finds_the_width_of_the_bayesian_machine():
+    codes, X = rings(np.random.default_rng(0), 120)
+    scaled = StandardScaler().fit_transform(X)
+    full = BayesianLSSVMClassifier().fit(scaled, codes)
+    found = NystroemEvidence(100).fit(X, codes)
+    assert found.best_params_["log sigma"] == pytest.approx(np.log(np.sqrt(2) * full.sigma_), abs=0.1)
+    assert found.best_params_["log gamma"] == pytest.approx(-np.log(full.regularization_[0]), abs=0.3)
+    iterative = found.best_estimator_[-1]
+    exact = LSSVMClassifier(sigma=iterative.sigma, regularization=iterative.regularization, decide_by="output")
+    assert np.mean(found.predict(X) == exact.fit(scaled, codes).predict(scaled)) > 0.98
+
+
+def test_left_out_accuracy_is_that_of_leaving_out():
+    codes, X = rings(np.random.default_rng(0), 60, 3)
+    machine = LSSVMClassifier(sigma=1.0, regularization=1.0, coding="one-vs-one", decide_by="output")
+    [(train, held_out)] = Whole(1000).split(X, codes)
+    np.testing.assert_array_equal(train, np.arange(60))
+    np.testing.assert_array_equal(held_out, train)
+    found = left_out_accuracy(make_pipeline(clone(machine).fit(X, codes)), X, codes)
+    others = [np.delete(np.arange(60), row) for row in range(60)]
+    hits = [machine.fit(X[rows], codes[rows]).predict(X[[row]])[0] == codes[row] for row, rows in enumerate(others)]
+    assert found == pytest.approx(np.mean(hits))
 
 
 def held_out_loss(estimator, problem, partition, folds):
