@@ -11,6 +11,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import LOUDER_FRAMES, NATURAL
 from asr.features.normalization import Moments
+from asr.features.plp import COMPRESSION
 from asr.features.speaker_background import MAX_OF_SPEAKER, BackgroundModel, fit_background
 
 Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
@@ -188,7 +189,8 @@ def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -
     if len(varied) < 2 or column is None:
         return varied
     levels = np.array([np.quantile(static.utterance(number)[:, column], LOUDER_FRAMES) for number in varied])
-    unit = NATURAL * (np.sqrt(config.n_filters) if config.energy == "c0" else 1.0)
+    of_c0 = COMPRESSION if config.kind == "plp" else np.sqrt(config.n_filters)
+    unit = NATURAL * (of_c0 if config.energy == "c0" else 1.0)
     usual = np.sort(levels)[len(levels) // 2]
     return [number for number, level in zip(varied, levels, strict=True) if level >= usual - QUIETER_BY * unit]
 

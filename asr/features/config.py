@@ -20,8 +20,9 @@ class FeatureConfig(Settings):
     For features from an archive, the settings of cepstra and filters describe how they were computed.
     """
 
-    kind: Literal["mfcc", "fbank"] = "mfcc"
-    """Static features: cepstra and energy, or the logarithms of the `n_filters` mel filters and the energy."""
+    kind: Literal["mfcc", "fbank", "plp"] = "mfcc"
+    """Static features: cepstra and energy, the logarithms of the `n_filters` mel filters and the energy, or cepstra of
+    perceptual linear prediction and the energy (Hermansky 1990; HTK's PLP with USEPOWER and LPCORDER = `n_cepstra`)."""
     extractor: Annotated[str, AfterValidator(printable_name)] | None = None
     """Own features instead of `kind`: the registered name or the import path package.module:Class of a class, see
     `asr.features.extractor`. It also determines `sample_rate` and `shift_ms`."""
@@ -173,12 +174,12 @@ class FeatureConfig(Settings):
     @property
     def has_cepstra(self) -> bool:
         """Whether the static features of audio are cepstra, which can be warped."""
-        return self.kind == "mfcc" and self.extractor is None
+        return self.kind != "fbank" and self.extractor is None
 
     @property
     def n_coefficients(self) -> int:
         """Number of cepstra, or of filters for `kind = "fbank"`."""
-        return self.n_cepstra if self.kind == "mfcc" else self.n_filters
+        return self.n_filters if self.kind == "fbank" else self.n_cepstra
 
     @property
     def static_dimension(self) -> int:

@@ -12,6 +12,17 @@ def hertz_to_mel(hertz: np.ndarray | float) -> np.ndarray:
     return 1127.0 * np.log1p(np.asarray(hertz, dtype=np.float64) / 700.0)
 
 
+def mel_to_hertz(mel: np.ndarray) -> np.ndarray:
+    """Return the frequency of a mel value."""
+    return 700.0 * np.expm1(np.asarray(mel) / 1127.0)
+
+
+def mel_edges(sample_rate: int, n_filters: int, low_hz: float, high_hz: float | None) -> np.ndarray:
+    """Return the mel values of the triangles' corners, (n_filters + 2,)."""
+    high = sample_rate / 2 if high_hz is None else high_hz
+    return np.linspace(hertz_to_mel(low_hz), hertz_to_mel(high), n_filters + 2)
+
+
 def filter_without_bin(
     sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
 ) -> int | None:
@@ -53,6 +64,5 @@ def _edges_and_bins(
     sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mel values of the triangles' corners (n_filters + 2,) and of the bins (fft_size // 2 + 1,)."""
-    high = sample_rate / 2 if high_hz is None else high_hz
-    edges = np.linspace(hertz_to_mel(low_hz), hertz_to_mel(high), n_filters + 2)
+    edges = mel_edges(sample_rate, n_filters, low_hz, high_hz)
     return edges, hertz_to_mel(np.arange(fft_size // 2 + 1) * (sample_rate / fft_size))

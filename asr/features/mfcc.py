@@ -10,6 +10,7 @@ import scipy.fft
 
 from asr.features.config import FeatureConfig
 from asr.features.mel import mel_filters
+from asr.features.plp import plp_cepstra
 from asr.util.errors import FeatureError
 
 _BLOCK = 256  # frames per block, so that spectra stay in the cache
@@ -20,7 +21,8 @@ NATURAL = np.log(10.0) / 10.0  # natural logarithm of power, per dB
 def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     """Return cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
 
-    With `kind = "fbank"` the first columns are the logarithms of the mel filters, (n_frames, n_filters + 1).
+    With `kind = "fbank"` the first columns are the logarithms of the mel filters, (n_frames, n_filters + 1). With
+    `kind = "plp"` they are cepstra of perceptual linear prediction (`asr.features.plp`).
     Columns are c1, ..., c12, then the log energy (before pre-emphasis and window) or c0; with `energy_first` the last
     column comes first. `dynamic_range_db` adds a floor to every mel band and the energy, relative to the louder frames.
     n_frames is 1 + (n - window) // shift, or 0 if the signal is shorter than a window. Raises FeatureError for a signal
@@ -56,7 +58,10 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     # product by blocks, so that results equal those of streaming bit by bit
     for first in range(0, len(frames), _BLOCK):
         rows = slice(first, first + _BLOCK)
-        features[rows, : transform.shape[1]] = log_mel[rows] @ transform
+        if config.kind == "plp":
+            features[rows, : transform.shape[1]] = plp_cepstra(log_mel[rows], config) @ transform
+        else:
+            features[rows, : transform.shape[1]] = log_mel[rows] @ transform
     return np.roll(features, 1, axis=1) if config.energy_first else features
 
 
@@ -74,14 +79,20 @@ def _in_range(log_power: np.ndarray, decibels: float) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _constants(config: FeatureConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns)."""
+    """Return the Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns).
+
+    With `kind = "plp"`, the last matrix selects and lifters cepstra, (n_cepstra + 1, columns).
+    """
     window = np.hamming(config.window_samples)
     filters = mel_filters(config.sample_rate, config.fft_size, config.n_filters, config.low_hz, config.high_hz)
     if config.kind == "fbank":
         return window, np.ascontiguousarray(filters.T), np.eye(config.n_filters)
-    dct = scipy.fft.dct(np.eye(config.n_filters), type=2, norm="ortho", axis=1)[:, : config.n_cepstra + 1]
     orders = np.arange(config.n_cepstra + 1)
+    if config.kind == "plp":
+        cepstra = np.eye(config.n_cepstra + 1)
+    else:
+        cepstra = scipy.fft.dct(np.eye(config.n_filters), type=2, norm="ortho", axis=1)[:, orders]
     if config.lifter:
-        dct *= 1.0 + config.lifter / 2 * np.sin(np.pi * orders / config.lifter)
+        cepstra *= 1.0 + config.lifter / 2 * np.sin(np.pi * orders / config.lifter)
     columns = np.append(orders[1:], 0) if config.energy == "c0" else orders[1:]
-    return window, np.ascontiguousarray(filters.T), np.ascontiguousarray(dct[:, columns])
+    return window, np.ascontiguousarray(filters.T), np.ascontiguousarray(cepstra[:, columns])

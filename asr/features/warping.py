@@ -11,7 +11,7 @@ import numpy as np
 
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.features.mel import hertz_to_mel
+from asr.features.mel import hertz_to_mel, mel_to_hertz
 from asr.util.errors import FeatureError
 
 BREAK = 0.8  # the warp is linear up to this fraction of the band, then bends to keep its upper end
@@ -31,9 +31,15 @@ def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
     `warp` times f: above 1 the vocal tract is longer. `config` describes filters, band and lifter of the cepstra.
     """
     high_hz = config.sample_rate / 2 if config.high_hz is None else config.high_hz
-    edges = np.linspace(hertz_to_mel(config.low_hz), hertz_to_mel(high_hz), config.n_filters + 2)
-    centres = 700.0 * np.expm1(edges[1:-1] / 1127.0)
-    sources = (hertz_to_mel(warped_hertz(centres, warp, high_hz)) - edges[1]) / (edges[1] - edges[0])
+    low, high = hertz_to_mel(config.low_hz), hertz_to_mel(high_hz)
+    if config.kind == "plp":  # the spectrum ends at the edges of the band, not at the outer filters
+        step = (high - low) / config.n_filters
+        first = low + step / 2
+    else:
+        step = (high - low) / (config.n_filters + 1)
+        first = low + step
+    places = mel_to_hertz(first + step * np.arange(config.n_filters))
+    sources = (hertz_to_mel(warped_hertz(places, warp, high_hz)) - first) / step
     orders = np.arange(1, config.n_cepstra + 1)
     angle = np.pi * orders / config.n_filters
     forward = np.cos(np.outer(np.arange(config.n_filters) + 0.5, angle))
