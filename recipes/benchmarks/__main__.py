@@ -1,7 +1,7 @@
 """Reproduce tables 5.2 to 5.5 of *Sparse Nonlinear Discriminants* (Andelic 2007) and the tables of the Fisher family.
 
-    python -m recipes.benchmarks --data-dir DIR --work-dir W [--table 5.3] [--data heart] [--method svm] [--partitions 3]
-        [--resume] [--quick]
+    python -m recipes.benchmarks --data-dir DIR --work-dir W [--table 5.3] [--data heart] [--method svm]
+        [--partitions 3] [--resume] [--quick]
 
 Tables ida-kfd and usps-kfd are those of Mika (2002), ksod that of Abdallah, Richard and Lengelle (2004). Those of
 Suykens et al. (2002) are lssvm-uci, uci-kernels and uci-baselines (section 3.4.2), bayes-uci (4.1) and nystroem (6.1).
