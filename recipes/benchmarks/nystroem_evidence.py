@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from discriminants.lssvm.fixed_size import FixedSizeLSSVMClassifier
 from discriminants.lssvm.lssvm import LSSVMClassifier
+from recipes.benchmarks.arrays_file import read_arrays
 from recipes.benchmarks.datasets import random_partitions
 from recipes.benchmarks.model_choice import SEED, Search
 from recipes.benchmarks.problem import Partition, Problem
@@ -88,7 +89,8 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     """Return the data set with one split; each partition has the training samples in another order."""
     if name == "rsy":
         X, y = joined_parts(path)
-        train, test = np.arange(250), np.arange(250, X.shape[0])
+        n_train = read_arrays(path, ("x_train",))[0].shape[0]
+        train, test = np.arange(n_train), np.arange(n_train, X.shape[0])
     else:
         X, y = two_classes(path)
         train, test = random_partitions(X.shape[0], *_HEART, 1)[0]
