@@ -10,6 +10,7 @@ from typing import Literal, Self, Unpack
 import numpy as np
 
 from asr.acoustic.classifiers import Classifier, give_classifier
+from asr.acoustic.given_scores import ScoreKind, with_given_scores
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.search_settings import SearchOptions
 from asr.api.aligner import Aligner
@@ -132,6 +133,7 @@ class Recognizer(Aligner):
         *,
         classifier: str | Classifier | None = None,
         extractor: str | None = None,
+        scores: ScoreKind | None = None,
         **options: Unpack[RecognizerOptions],
     ) -> Self:
         """Load a model file.
@@ -147,6 +149,9 @@ class Recognizer(Aligner):
             decides which code is imported.
         extractor : str, optional
             Class of the model's own features, as in training.
+        scores : {"posteriors", "log-posteriors", "log-likelihoods"}, optional
+            `frames=` and `feats.scp` then have state scores of this kind, with a column for each state, instead of
+            features. Posteriors are divided by the model's state priors.
         **options
             Keywords as in the class, such as `grammar` and `beam`.
         """
@@ -154,7 +159,8 @@ class Recognizer(Aligner):
             give_classifier(classifier)
         if extractor is not None:
             give_extractor(extractor)
-        recognizer = cls(load_model(Path(path)), **options)
+        model = load_model(Path(path))
+        recognizer = cls(model if scores is None else with_given_scores(model, scores), **options)
         recognizer._source = os.fspath(path)
         return recognizer
 

@@ -1,6 +1,7 @@
 """`asr decode`: recognize audio files or a data directory."""
 
 import logging
+from contextlib import AbstractContextManager, ExitStack
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -28,6 +29,7 @@ from asr.util.memory_errors import require_address_space
 from discriminants.util.paths import exists
 
 if TYPE_CHECKING:
+    from asr import Recognizer
     from asr.runs.outcome import Outcome
 
 METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
@@ -43,6 +45,14 @@ class LatticeFormat(Enum):
 
     slf = "slf"
     kaldi = "kaldi"
+
+
+class ScoreKind(Enum):
+    """Kind of given state scores."""
+
+    posteriors = "posteriors"
+    log_posteriors = "log-posteriors"
+    log_likelihoods = "log-likelihoods"
 
 
 Out = Annotated[
@@ -188,6 +198,16 @@ AllowOovPhones = Annotated[
         "as <UNK>.",
     ),
 ]
+Scores = Annotated[
+    ScoreKind | None,
+    typer.Option(
+        "--scores",
+        help="The input has state scores of this kind instead of audio, with a column for each state of the model: "
+        "AUDIO is a Kaldi archive (.ark, .scp), an .npz file or a folder of .npy files, or feats.scp of --data lists "
+        "them. Posteriors are divided by the model's state priors.",
+        show_default=False,
+    ),
+]
 Formats = Annotated[
     str,
     typer.Option(
@@ -278,6 +298,7 @@ def decode(
     data: OptionalData = None,
     classifier: ClassifierOfModel = None,  # given to model files by the option
     extractor: ExtractorOfModel = None,  # the same
+    scores: Scores = None,
     speakers: Speakers = None,
     grammar: Grammar = None,
     lm_scale: LmScale = None,
@@ -327,9 +348,10 @@ def decode(
     from asr.runs.workers import open_workers
 
     _log_assumptions()
-    with open_workers(jobs, cluster) as workers:
+    with open_workers(jobs, cluster) as workers, ExitStack() as stack:
         recognizer = Recognizer.load(
             model,
+            scores=None if scores is None else scores.value,  # type: ignore[arg-type]
             grammar=grammar,
             lm_scale=lm_scale,
             insertion_penalty=insertion_penalty,
@@ -341,6 +363,8 @@ def decode(
             allow_oov_phones=allow_oov_phones,
             upsample=upsample,
         )
+        if scores is not None and data is None:
+            data, audio = stack.enter_context(_directory_of_scores(audio, recognizer)), []
         summary = recognizer.decode(
             out,
             audio=audio,
@@ -363,6 +387,17 @@ def decode(
         )
     _print_hypotheses(summary, out)
     report_failures(summary, out)
+
+
+def _directory_of_scores(paths: list[Path], recognizer: "Recognizer") -> AbstractContextManager[Path]:
+    """Return a temporary data directory with the scores of one file or folder."""
+    from asr.corpus.given_frames import directory_with_frames
+    from asr.corpus.matrix_files import read_matrices
+
+    if len(paths) != 1:
+        raise typer.BadParameter("Expected one file or folder of scores, or --data DIR", param_hint="--scores")
+    n_states = recognizer.model.hmm.topology.n_states
+    return directory_with_frames(Path(paths[0].stem), read_matrices(paths[0]), n_states)
 
 
 def _audio_and_method(

@@ -5,7 +5,7 @@ header with its size, and its values, little-endian. Sizes are checked against t
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +19,7 @@ from asr.util.files import atomic_write
 
 _PLAIN: dict[bytes, np.dtype[Any]] = {b"FM": np.dtype("<f4"), b"DM": np.dtype("<f8")}
 _UNIFORM: dict[bytes, np.dtype[Any]] = {b"CM2": np.dtype("<u2"), b"CM3": np.dtype("u1")}
+_LONGEST_KEY = 1000
 _REFUSED = {
     b"PKL": "a pickled object, which could run any code when read",
     b"FV": "a float vector",
@@ -44,6 +45,24 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
         matrix = _Reader(file, f"{path}:{offset}", size).matrix()
     check_feature_values(matrix, f"{path}:{offset}")
     return matrix
+
+
+def read_archive(path: Path | str) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the keys and matrices of a binary archive; CorpusError as for `read_matrix`, and for repeated keys."""
+    path, seen = Path(path), set[str]()
+    with open_for_reading(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        while (place := file.tell()) < size:
+            start, blank, _ = file.read(_LONGEST_KEY).partition(b" ")
+            key = start.decode(errors="replace")
+            if not blank or key.split() != [key] or "\ufffd" in key or key in seen:
+                raise CorpusError(f"{path}:{place}: no new utterance begins here. Expected a binary Kaldi archive.")
+            seen.add(key)
+            file.seek(place + len(start) + 1)
+            matrix = _Reader(file, f"{path}:{file.tell()}", size).matrix()
+            check_feature_values(matrix, f"{path}: {key}")
+            yield key, matrix
 
 
 def write_archive(ark_path: Path | str, scp_path: Path | str, items: Iterable[tuple[str, np.ndarray]]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from asr.decode.automaton_arrays import AutomatonArrays
+from asr.grammar.automaton_arrays import AutomatonArrays
 from asr.hmm.state_graph import NO_WORD, StateGraph
 
 

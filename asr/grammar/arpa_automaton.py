@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from asr.grammar.arpa import END, LN10, START, UNKNOWN_WORDS, ArpaModel, Ngram
-from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.grammar.automaton import Grammar, distinct_words, grammar_of_columns
 from asr.util.errors import GrammarError
+from asr.util.unicode_text import nfc
 
 MAX_INSERTED = 2
 """Maximum number of inserted histories per listed n-gram; pruned models usually keep the histories of n-grams."""
@@ -64,21 +65,27 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
             history = history[1:]
         return states[history]
 
-    arcs, final_costs = [], {}
+    words = distinct_words(vocabulary)
+    number = {word: label for label, word in enumerate(words, 1)}
+    labels = {word: number[nfc(word)] for word in vocabulary}
+    arcs: list[tuple[int, int, float, int]] = []
+    final_costs, order = {}, model.order
     for ngram, log_probability in ngrams.items():
-        source, cost = states[ngram[:-1]], -LN10 * log_probability
-        if ngram[-1] == END:
-            final_costs[source] = cost
-        elif ngram[-1] != START:
-            arcs.append(Arc(source, ngram[-1], cost, state_of(ngram[max(0, len(ngram) - model.order + 1) :])))
+        source, word = states[ngram[:-1]], ngram[-1]
+        if word == END:
+            final_costs[source] = -LN10 * log_probability
+        elif word != START:
+            target = state_of(ngram if len(ngram) < order else ngram[1:])
+            arcs.append((source, labels[word], -LN10 * log_probability, target))
     for history, state in states.items():
         if history:
-            arcs.append(Arc(state, None, -LN10 * model.back_offs.get(history, 0.0), state_of(history[1:])))
+            weight = model.back_offs.get(history, 0.0)
+            arcs.append((state, len(words) + 1, -LN10 * weight, state_of(history[1:])))
     start = state_of((START,)) if model.order > 1 else 0
-    return build_grammar(
+    return grammar_of_columns(
         ORDER_NAMES.get(model.order, f"{model.order}-gram"),
-        vocabulary,
-        arcs,
+        words,
+        *zip(*arcs, strict=True),
         final_costs=final_costs,
         n_states=len(states),
         start=start,

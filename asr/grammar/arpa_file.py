@@ -124,19 +124,22 @@ class _Reader:
         """Read the n-grams of one order; back-off weights go into `back_offs`."""
         self.expect(f"\\{order}-grams:")
         ngrams: dict[Ngram, float] = {}
+        known = {word for (word,) in vocabulary or ()}
+        marks = _MARKS_IN_CAPITALS.keys()
         while (line := self.skip_blank()) and not line.startswith("\\"):
             fields = line.split()
             n_back_off = len(fields) - order - 1
             if n_back_off not in (0, 1) or (highest and n_back_off):
                 wanted = "" if highest else " and optionally a back-off weight"
                 raise self.error(f"{line!r} is not an n-gram. Expected a log10 probability, {order} word(s){wanted}.")
-            ngram = tuple(_MARKS_IN_CAPITALS.get(word, word) for word in fields[1 : order + 1])
+            ngram = tuple(fields[1 : order + 1])
+            if not marks.isdisjoint(ngram):
+                ngram = tuple(_MARKS_IN_CAPITALS.get(word, word) for word in ngram)
             if ngram in ngrams:
                 raise self.error(f"the {order}-gram {' '.join(ngram)!r} is listed twice.")
-            if vocabulary is not None:
-                for word in ngram:
-                    if (word,) not in vocabulary:
-                        raise self.error(f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is not a unigram.")
+            if order > 1 and not known.issuperset(ngram):
+                word = next(word for word in ngram if word not in known)
+                raise self.error(f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is not a unigram.")
             value = self.number(fields[0])
             if value > ROUNDING:
                 raise self.error(f"the log10 probability {fields[0]!r} is above 0.")

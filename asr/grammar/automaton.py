@@ -1,8 +1,9 @@
 """A grammar as a weighted finite-state acceptor over words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from asr.util.errors import GrammarError
@@ -10,6 +11,8 @@ from asr.util.unicode_text import fault_in_word, nfc
 
 if TYPE_CHECKING:
     import kaldifst
+
+    from asr.grammar.automaton_arrays import AutomatonArrays
 
 IMPOSSIBLE = float("inf")
 MAX_COST = 1e6
@@ -52,36 +55,15 @@ class Grammar:
     left_out: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields, for `pickle` and `copy`, with the automaton as numbers."""
-        import kaldifst
+        """Return the fields, for `pickle` and `copy`, with the automaton as arrays."""
+        from asr.grammar.automaton_arrays import automaton_arrays
 
-        arcs = [
-            (state, arc.ilabel, arc.olabel, arc.weight.value, arc.nextstate)
-            for state in range(self.fst.num_states)
-            for arc in kaldifst.ArcIterator(self.fst, state)
-        ]
-        return {
-            "name": self.name,
-            "words": self.words,
-            "left_out": self.left_out,
-            "fst": (self.fst.start, self.final_costs, arcs),
-        }
+        fst = automaton_arrays(self.fst)
+        return {"name": self.name, "words": self.words, "left_out": self.left_out, "fst": fst}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the fields."""
-        import kaldifst
-
-        fst = kaldifst.StdVectorFst()
-        start, final_costs, arcs = state["fst"]
-        for number, cost in enumerate(final_costs):
-            fst.add_state()
-            if cost < IMPOSSIBLE:
-                fst.set_final(number, cost)
-        fst.start = start
-        for source, read, written, cost, target in arcs:
-            fst.add_arc(source, kaldifst.StdArc(read, written, cost, target))
-        kaldifst.arcsort(fst, sort_type="ilabel")  # marks it as sorted
-        vars(self).update(state, fst=fst)
+        vars(self).update(state, fst=_sorted_automaton(state["fst"]))
 
     @property
     def back_off_label(self) -> int:
@@ -91,12 +73,12 @@ class Grammar:
     @cached_property
     def arcs(self) -> tuple[dict[int, tuple[int, float]], ...]:
         """The arcs of every state: input label -> (next state, cost)."""
-        import kaldifst
+        from asr.grammar.automaton_arrays import automaton_arrays
 
-        return tuple(
-            {arc.ilabel: (arc.nextstate, arc.weight.value) for arc in kaldifst.ArcIterator(self.fst, state)}
-            for state in range(self.fst.num_states)
-        )
+        found = automaton_arrays(self.fst)
+        counts = (found.arc_start[1:] - found.arc_start[:-1]).tolist()
+        arcs = zip(found.input_label.tolist(), found.target.tolist(), found.cost.tolist(), strict=True)
+        return tuple({label: (target, cost) for label, target, cost in islice(arcs, n_arcs)} for n_arcs in counts)
 
     @cached_property
     def final_costs(self) -> tuple[float, ...]:
@@ -134,25 +116,73 @@ def build_grammar(
     Raises GrammarError without words, for an empty word or one with white space or control characters, and for a cost
     that is not finite or beyond `MAX_COST`.
     """
+    words, rows = distinct_words(words), list(arcs)
+    labels = {word: label for label, word in enumerate(words, 1)}
+    back_off = len(words) + 1
+    return grammar_of_columns(
+        name,
+        words,
+        [arc.source for arc in rows],
+        [back_off if arc.word is None else labels[nfc(arc.word)] for arc in rows],
+        [arc.cost for arc in rows],
+        [arc.target for arc in rows],
+        final_costs=final_costs,
+        n_states=n_states,
+        start=start,
+        left_out=left_out,
+    )
+
+
+def grammar_of_columns(
+    name: str,
+    words: tuple[str, ...],
+    sources: Sequence[int],
+    labels: Sequence[int],
+    costs: Sequence[float],
+    targets: Sequence[int],
+    *,
+    final_costs: Mapping[int, float],
+    n_states: int,
+    start: int = 0,
+    left_out: Iterable[str] = (),
+) -> Grammar:
+    """Build an automaton as `build_grammar` does, from columns of arcs and the words of `distinct_words`."""
+    import numpy as np
+
+    from asr.grammar.automaton_arrays import AutomatonArrays
+
+    source, label, target = (np.array(column, np.int32) for column in (sources, labels, targets))
+    cost = np.array(costs, np.float64)
+    for wrong in np.flatnonzero(~(np.abs(cost) <= MAX_COST))[:1].tolist():
+        of = "backing off" if label[wrong] > len(words) else repr(words[label[wrong] - 1])
+        raise _no_cost(name, cost[wrong], of)
+    final = np.full(n_states, IMPOSSIBLE)
+    for state, own in final_costs.items():
+        if not abs(own) <= MAX_COST:
+            raise _no_cost(name, own, "the end")
+        final[state] = own
+    order = np.lexsort((label, source))
+    label = label[order]
+    arrays = AutomatonArrays(
+        start=start,
+        final_cost=final.astype(np.float32),
+        arc_start=np.searchsorted(source[order], np.arange(n_states + 1)),
+        input_label=label,
+        output_label=np.where(label > len(words), 0, label),
+        cost=cost[order].astype(np.float32),
+        target=target[order],
+    )
+    return Grammar(name, words, _sorted_automaton(arrays), tuple(sorted(left_out)))
+
+
+def _sorted_automaton(arrays: "AutomatonArrays") -> "kaldifst.StdVectorFst":
     import kaldifst
 
-    words = distinct_words(words)
-    labels = {word: label for label, word in enumerate(words, 1)}
-    fst = kaldifst.StdVectorFst()
-    for _ in range(n_states):
-        fst.add_state()
-    fst.start = start
-    for arc in arcs:
-        if not abs(arc.cost) <= MAX_COST:
-            raise _no_cost(name, arc.cost, "backing off" if arc.word is None else repr(arc.word))
-        label = len(words) + 1 if arc.word is None else labels[nfc(arc.word)]
-        fst.add_arc(arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target))
-    for state, cost in final_costs.items():
-        if not abs(cost) <= MAX_COST:
-            raise _no_cost(name, cost, "the end")
-        fst.set_final(state, cost)
-    kaldifst.arcsort(fst, sort_type="ilabel")
-    return Grammar(name, words, fst, tuple(sorted(left_out)))
+    from asr.grammar.automaton_arrays import automaton_of
+
+    fst = automaton_of(arrays)
+    kaldifst.arcsort(fst, sort_type="ilabel")  # marks it as sorted
+    return fst
 
 
 def _no_cost(name: str, cost: float, of: str) -> GrammarError:

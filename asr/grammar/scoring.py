@@ -139,8 +139,10 @@ def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, 
     state, words = grammar.fst.start, list[str]()
     while True:
         labels, costs, targets = _choices(grammar, state)
-        weights = [math.exp(min(costs) - cost) for cost in costs]
-        choice = int(rng.choice(len(labels), p=[weight / math.fsum(weights) for weight in weights]))
+        least = min(costs)
+        weights = [math.exp(least - cost) for cost in costs]
+        total = math.fsum(weights)
+        choice = int(rng.choice(len(labels), p=[weight / total for weight in weights]))
         if labels[choice] == 0:
             return tuple(words)
         words.append(grammar.words[labels[choice] - 1])

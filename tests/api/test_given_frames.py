@@ -1,17 +1,22 @@
 """Training on frames that a program gives as arrays, and recognition of such frames."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import asr
+from asr.acoustic.model_file import load_model
+from asr.cli import main
 from asr.corpus.data_directory import read_data_directory
+from asr.corpus.kaldi_ark import write_archive
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
+from asr.features.frame_table import FrameTable
 from asr.training.config import load_config
-from asr.util.errors import CorpusError, FeatureError
+from asr.util.errors import ConfigError, CorpusError, FeatureError
 from discriminants.serialization.model_file import load_arrays
 
 SETTINGS = {
@@ -99,3 +104,82 @@ def test_given_mfccs_train_the_model_of_built_in_mfccs(tiny_corpus: Path, tmp_pa
     changed = {**frames, name: frames[name] + 1}
     with pytest.raises(asr.AsrError, match="data"):
         asr.train(without_audio, tiny_corpus / "lexicon.txt", tmp_path / "frames", frames=changed, **options)
+
+
+@pytest.fixture
+def toy_scores(toy_model: Path, toy_frames: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+    """The toy model's own scores of each kind, by utterance."""
+    model = load_model(toy_model)
+    table = FrameTable.from_utterances(toy_frames, ["s"] * len(toy_frames), toy_frames.values())
+    frames = model.front_end.transform(table)
+    logs = {name: model.hmm.acoustic_model.log_posterior(frames.utterance(name)) for name in frames.ids}
+    return {
+        "posteriors": {name: np.exp(own) for name, own in logs.items()},
+        "log-posteriors": logs,
+        "log-likelihoods": {name: model.hmm.recording_scores(frames.utterance(name)) for name in logs},
+    }
+
+
+@pytest.mark.parametrize("kind", ["posteriors", "log-posteriors", "log-likelihoods"])
+def test_given_scores_give_the_words_of_the_features(
+    toy_model: Path, toy_frames: dict[str, np.ndarray], toy_scores: dict[str, dict[str, np.ndarray]], kind
+) -> None:
+    of_features = asr.Recognizer.load(toy_model).recognize_all(frames=toy_frames.values(), speakers="s")
+    of_scores = asr.Recognizer.load(toy_model, scores=kind).recognize_all(frames=toy_scores[kind].values())
+    assert [one.text for one in of_scores] == [one.text for one in of_features]
+
+
+def decoded(model: Path, out: Path, scores: Path) -> object:
+    """Exit status of `asr decode` with posteriors."""
+    with pytest.raises(SystemExit) as stop:
+        main(["decode", "--model", str(model), "--out", str(out), "--scores", "posteriors", str(scores)])
+    return stop.value.code
+
+
+@pytest.mark.parametrize("kind", ["npz", "folder", "ark", "scp"])
+def test_decode_reads_files_of_scores(
+    toy_model: Path, toy_scores: dict[str, dict[str, np.ndarray]], tmp_path: Path, kind: str
+) -> None:
+    given = toy_scores["posteriors"]
+    np.savez_compressed(tmp_path / "given.npz", **given)
+    (tmp_path / "folder").mkdir()
+    for name, matrix in given.items():
+        np.save(tmp_path / "folder" / f"{name}.npy", np.asfortranarray(matrix, np.float64))
+    write_archive(tmp_path / "given.ark", tmp_path / "given.scp", given.items())
+    source = tmp_path / ("folder" if kind == "folder" else f"given.{kind}")
+    assert decoded(toy_model, tmp_path / "out", source) == 0
+    results = asr.Recognizer.load(toy_model, scores="posteriors").recognize_all(frames=given.values())
+    expected = {name: one.text for name, one in zip(given, results, strict=True)}
+    lines = (tmp_path / "out" / "hyp.txt").read_text().splitlines()
+    assert {line.partition(" ")[0]: line.partition(" ")[2] for line in lines} == expected
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "message"),
+    [
+        (lambda own: own[:, 1:], "columns"),
+        (lambda own: 2 * own, "sum to 2"),
+        (lambda own: own - 0.5, "posterior of state"),
+        (lambda own: np.where(own > 0.5, np.nan, own), "not finite"),
+    ],
+)
+def test_wrong_scores_are_refused_with_their_utterance(
+    toy_model: Path,
+    toy_scores: dict[str, dict[str, np.ndarray]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoiled: Callable[[np.ndarray], np.ndarray],
+    message: str,
+) -> None:
+    name, matrix = next(iter(toy_scores["posteriors"].items()))
+    with pytest.raises(asr.AsrError, match=message):
+        asr.Recognizer.load(toy_model, scores="posteriors").recognize(frames=spoiled(matrix))
+    np.savez(tmp_path / "given.npz", **{name: spoiled(matrix)})
+    assert decoded(toy_model, tmp_path / "out", tmp_path / "given.npz") == 1
+    printed = capsys.readouterr().err
+    assert message in printed and name in printed
+
+
+def test_posteriors_need_state_priors(toy_model: Path) -> None:
+    with pytest.raises(ConfigError, match="hybrid"):
+        asr.Recognizer.load(toy_model.with_name("gmm.safetensors"), scores="posteriors")

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode import graph_compiler
-from asr.decode.automaton_arrays import automaton_arrays
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
 from asr.decode.token_passing import best_path
 from asr.grammar import ArpaModel, Grammar, arpa_grammar, estimate_ngram, one_word, score_sentence, word_loop, word_pair
 from asr.grammar.automaton import Arc, build_grammar
+from asr.grammar.automaton_arrays import automaton_arrays
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.util.errors import DecodeError, GrammarError, LexiconError

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 import soundfile
 
+from asr.acoustic.model_file import load_model
+from asr.corpus.data_directory import read_data_directory
+from asr.corpus.kaldi_ark import write_archive
+from asr.features.extraction import extract_static
 from tests.conftest import Finished
 from tests.openfst_files import fst_bytes, word_pair_states
 from tests.toy_corpus import make_toy_corpus
@@ -67,7 +72,21 @@ def workplace(toy_corpus: Path, toy_run: Path, tmp_path_factory: pytest.TempPath
     (place / "lang" / "G.fst").write_bytes(fst_bytes(word_pair_states(pairs, labels), inputs=labels))
     samples, rate = soundfile.read(audio / "test0-000.wav", dtype="int16")
     soundfile.write(place / "speech.flac", samples, rate)
+    _write_scores(place)
     return place
+
+
+def _write_scores(place: Path) -> None:
+    """Write the model's own posteriors of the test data in the forms that the page names."""
+    model = load_model(place / "runs" / "mine" / "model.safetensors")
+    static, _ = extract_static(read_data_directory(place / "data" / "test"), model.front_end.config)
+    frames = model.front_end.transform(static)
+    logs = {name: model.hmm.acoustic_model.log_posterior(frames.utterance(name)) for name in frames.ids}
+    posteriors = {name: np.exp(own) for name, own in logs.items()}
+    write_archive(place / "posteriors.ark", place / "posteriors.scp", posteriors.items())
+    np.save(place / "posteriors.npy", next(iter(posteriors.values())))
+    (place / "data" / "scored").mkdir()
+    write_archive(place / "data" / "scored" / "scores.ark", place / "data" / "scored" / "feats.scp", logs.items())
 
 
 def shows(file: str, text: str) -> bool:

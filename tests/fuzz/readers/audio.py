@@ -10,8 +10,10 @@ import numpy as np
 
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import Utterance
+from asr.corpus.given_frames import frame_matrix
 from asr.corpus.htk_parameters import ParameterHeader, read_parameters, write_parameters
 from asr.corpus.kaldi_ark import read_matrix
+from asr.corpus.matrix_files import read_matrices
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
@@ -20,6 +22,7 @@ from asr.features.frontend import FrontEnd
 from recipes.rm1.sphere import sphere_bytes
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
+from tests.fuzz.mutators.npz_mutators import npz_bytes, spoil_npz
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound
 from tests.fuzz.reader import Seeds, reader
@@ -105,6 +108,13 @@ def _use(found: np.ndarray) -> None:
 _TOKENS = (b"FM", b"DM", b"CM", b"CM2", b"CM3")
 reader("kaldi-archive", {token.decode(): matrix(token) for token in _TOKENS}, BINARY)(
     lambda path: _use(read_matrix(path))
+)
+_GIVEN = {
+    "given.ark": b"u1 " + matrix(b"FM") + b"u2 " + matrix(b"CM"),
+    "given.npz": npz_bytes({"u1": np.eye(3), "u2": np.eye(3, dtype=np.float32)[:2]}),
+}
+reader("given-matrices", _GIVEN, (*BINARY, spoil_npz))(
+    lambda path: [_use(frame_matrix(own, name)) for name, own in read_matrices(path).items()]
 )
 reader("sphinx-features", {"big.mfc": cepstra(">"), "little.mfc": cepstra("<")}, BINARY)(
     lambda path: _use(read_sphinx_features(path))

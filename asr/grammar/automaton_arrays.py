@@ -1,4 +1,4 @@
-"""A weighted automaton of OpenFst as flat arrays.
+"""Weighted automata of OpenFst as flat arrays.
 
 Reading arcs one by one through kaldifst takes minutes for millions of arcs.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import kaldifst
 
 _MAGIC = 2125659606
+_EXPANDED = 3  # properties: expanded, mutable
 _STATE = np.dtype([("final", "<f4"), ("first", "<u4"), ("arcs", "<u4"), ("epsilons", "<u4", 2)])
 _ARC = np.dtype([("input", "<i4"), ("output", "<i4"), ("cost", "<f4"), ("target", "<i4")])
 
@@ -49,6 +50,77 @@ def automaton_arrays(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
     with _scratch_file() as path:
         content = path.read_bytes() if kaldifst.StdConstFst(fst).write(str(path)) else None
     return _arc_by_arc(fst) if content is None else _parsed(content)
+
+
+def automaton_of(arrays: AutomatonArrays) -> "kaldifst.StdVectorFst":
+    """Return the automaton, through OpenFst's format of vectors (`fst/vector-fst.h`), or arc by arc if it fails."""
+    import kaldifst
+
+    n_states, n_arcs = len(arrays.final_cost), len(arrays.cost)
+    place = 3 * np.arange(n_states) + 4 * arrays.arc_start[:-1]
+    words = np.empty(3 * n_states + 4 * n_arcs, np.int32)
+    words[place] = arrays.final_cost.astype(np.float32, copy=False).view(np.int32)
+    words[place + 1], words[place + 2] = np.diff(arrays.arc_start), 0  # 64 bits
+    arc = 3 * (1 + np.repeat(np.arange(n_states), np.diff(arrays.arc_start))) + 4 * np.arange(n_arcs)
+    words[arc], words[arc + 1] = arrays.input_label, arrays.output_label
+    words[arc + 2], words[arc + 3] = arrays.cost.astype(np.float32, copy=False).view(np.int32), arrays.target
+    header = struct.pack("<ii6si8s", _MAGIC, 6, b"vector", 8, b"standard")
+    header += struct.pack("<iiQqqq", 2, 0, _EXPANDED, arrays.start, n_states, n_arcs)
+    with _scratch_file() as path:
+        try:
+            path.write_bytes(header + words.tobytes())
+            found = kaldifst.StdVectorFst.read(str(path))
+        except OSError:
+            found = None
+    return _fst_arc_by_arc(arrays) if found is None else found
+
+
+def _fst_arc_by_arc(arrays: AutomatonArrays) -> "kaldifst.StdVectorFst":
+    import kaldifst
+
+    fst = kaldifst.StdVectorFst()
+    for state, cost in enumerate(arrays.final_cost.tolist()):
+        fst.add_state()
+        fst.set_final(state, cost)
+    fst.start = arrays.start
+    sources = np.repeat(np.arange(len(arrays.final_cost)), np.diff(arrays.arc_start))
+    columns = sources, arrays.input_label, arrays.output_label, arrays.cost, arrays.target
+    for source, *arc in zip(*(column.tolist() for column in columns), strict=True):
+        fst.add_arc(source, kaldifst.StdArc(*arc))
+    return fst
+
+
+def trimmed(arrays: AutomatonArrays) -> AutomatonArrays | None:
+    """Return the states and arcs on paths from the start to a final state; None if there is no path."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n_states = len(arrays.final_cost)
+    if arrays.start < 0:
+        return None
+    source = np.repeat(np.arange(n_states), np.diff(arrays.arc_start))
+    final = np.flatnonzero(arrays.final_cost < np.inf)
+
+    def reached(rows: np.ndarray, columns: np.ndarray, start: int) -> np.ndarray:
+        graph = csr_array((np.ones(len(rows), bool), (rows, columns)), (n_states + 1, n_states + 1))
+        found = np.zeros(n_states + 1, bool)
+        found[breadth_first_order(graph, start, return_predecessors=False)] = True
+        return found[:-1]
+
+    backward = np.concatenate([arrays.target, np.full(len(final), n_states)]), np.concatenate([source, final])
+    kept = reached(source, arrays.target, arrays.start) & reached(*backward, n_states)
+    if not kept[arrays.start]:
+        return None
+    number, arc = np.cumsum(kept) - 1, kept[source] & kept[arrays.target]
+    return AutomatonArrays(
+        start=int(number[arrays.start]),
+        final_cost=arrays.final_cost[kept],
+        arc_start=np.searchsorted(number[source[arc]], np.arange(int(kept.sum()) + 1)),
+        input_label=arrays.input_label[arc],
+        output_label=arrays.output_label[arc],
+        cost=arrays.cost[arc],
+        target=number[arrays.target[arc]].astype(np.int32),
+    )
 
 
 def _arc_by_arc(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
