@@ -45,8 +45,8 @@ from recipes.benchmarks.tables import markdown, print_sheets, sheets
 TABLES = {
     module.TABLE.number: module.TABLE
     for module in (
-        *(multiclass, partitions, sinc, regression, fisher, second_order),
-        *(lssvm_uci, uci_kernels, uci_baselines, gaussian_processes, nystroem_evidence, digits),
+        *(multiclass, partitions, sinc, regression, gaussian_processes, fisher, second_order),
+        *(lssvm_uci, nystroem_evidence, uci_baselines, uci_kernels, digits),
     )
 }
 

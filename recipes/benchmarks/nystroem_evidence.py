@@ -22,7 +22,7 @@ from recipes.benchmarks.uci_sets import joined_parts, two_classes
 _SHARES = (100, 75, 50, 25, 10)
 _N_DRAWS = 10
 _GRID = np.linspace(-1.5, 2.5, 17)  # log widths
-_HEART = (180, 90)
+_HEART, _QUICK = (180, 90), 60
 _ROOT2 = 0.5 * np.log(2.0)  # log of the source's width less log of ours
 
 
@@ -93,10 +93,10 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         train, test = np.arange(n_train), np.arange(n_train, X.shape[0])
     else:
         X, y = two_classes(path)
-        train, test = random_partitions(X.shape[0], *_HEART, 1)[0]
+        train, test = random_partitions(X.shape[0], *((_QUICK, _QUICK) if quick else _HEART), 1)[0]
     random = np.random.default_rng(0)
     if quick:
-        train, test = random.permutation(train)[:60], random.permutation(test)[:60]
+        train, test = random.permutation(train)[:_QUICK], random.permutation(test)[:_QUICK]
     partitions = tuple(Partition(random.permutation(train), test) for _ in range(2 if quick else _N_DRAWS))
     return Study(Problem(X, y, partitions), tuple(Search(f"nystroem-{s}", NystroemEvidence(s)) for s in _SHARES))
 
