@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminants.kernels.combined import CombinedKernel
+from discriminants.kernels.combined import CombinedColumns, CombinedKernel
 from discriminants.kernels.kernel import Kernel, positive_number
 
 
@@ -136,6 +136,11 @@ class ScaledKernel(CombinedKernel):
         """Multiply the block by the factor."""
         values[0] *= positive_number("factor", self.factor)
         return values[0]
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> CombinedColumns:
+        """Prepare for fixed centers."""
+        positive_number("factor", self.factor)
+        return super().columns(centers, dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return the scaled diagonal."""

@@ -59,22 +59,25 @@ class DistanceKernel(CombinedKernel):
         copy.sigma = positive_number("sigma", sigma)
         return copy
 
+    def _precision(self) -> float:
+        inverse = 1.0 / positive_number("sigma", self.sigma)
+        return inverse * inverse
+
     def combine(
         self, values: list[np.ndarray], of_rows: np.ndarray | None, of_centers: np.ndarray | None
     ) -> np.ndarray:
         """Compute the Gaussian of the distances."""
         [K] = values
         assert of_rows is not None and of_centers is not None
-        K *= -2.0
-        K += of_rows[:, None]
-        K += of_centers
-        np.maximum(K, 0.0, out=K)
-        K *= -0.5 / positive_number("sigma", self.sigma) ** 2
+        K *= self._precision()
+        K -= of_rows[:, None]
+        K -= of_centers
+        np.minimum(K, 0.0, out=K)
         return np.exp(K, out=K)
 
     def of_points(self, X: np.ndarray) -> np.ndarray:
-        """Return k(x, x)."""
-        return self.kernel.diagonal(X)
+        """Return k(x, x) / (2 sigma^2)."""
+        return self.kernel.diagonal(X) * (0.5 * self._precision())
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Ones."""

@@ -37,6 +37,9 @@ class Kernel(BaseEstimator, ABC):
 
     __array_ufunc__: ClassVar[None] = None  # a NumPy number on the left calls __rmul__
 
+    def __str__(self) -> str:
+        return " ".join(repr(self).split())  # one line, for messages
+
     def __add__(self, other: Any) -> "Kernel":
         from discriminants.kernels.algebra import SumKernel
 

@@ -44,4 +44,4 @@ MEANS: Mapping[str, Callable[[np.ndarray], float]] = {
     "trimmed": trimmed_mean,
     "interquartile": interquartile_variance,
 }
-"""By the name of the criterion that applies them to leave-one-out residuals."""
+"""Estimates from leave-one-out residuals, by criterion."""

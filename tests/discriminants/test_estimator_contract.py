@@ -56,7 +56,23 @@ from discriminants import (
     WeightedLSSVMRegressor,
 )
 from discriminants.center_selection.choice import CHOOSERS
-from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
+from discriminants.kernels import (
+    CompactGaussianKernel,
+    ConformalKernel,
+    DistanceKernel,
+    ExponentialKernel,
+    FourierKernel,
+    GaussianKernel,
+    HiddenLayerKernel,
+    InverseMultiquadricKernel,
+    LinearKernel,
+    LocalImageKernel,
+    LocalSequenceKernel,
+    MultiscaleGaussianKernel,
+    NormalizedKernel,
+    PolynomialKernel,
+    SplineKernel,
+)
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.sparse.lp_machine import LPMachineRegressor
@@ -114,6 +130,7 @@ _ESTIMATORS = [
     LSSVMRegressor(),
     LSSVMRegressor(regularization=[0.01, 0.1, 1.0], choose_by="gcv"),
     LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),
+    LSSVMRegressor(kernel=DistanceKernel(PolynomialKernel(2)) + 0.1 * GaussianKernel(), regularization=0.1),
     WeightedLSSVMRegressor(),
     WeightedLSSVMRegressor(loss="hampel", max_reweightings=5),
     LSSVMClassifier(),
@@ -239,12 +256,23 @@ def test_every_configuration_keeps_scikit_learns_contract(estimator: Any, check:
     check(estimator)
 
 
+_KERNELS = [
+    ConformalKernel(ExponentialKernel(), np.ones((2, 4))),
+    DistanceKernel(PolynomialKernel(2)),
+    FourierKernel(),
+    HiddenLayerKernel(20),
+    InverseMultiquadricKernel() * (LinearKernel() + 0.5 * SplineKernel()),
+    LocalImageKernel((2, 2)),
+    LocalSequenceKernel(1),
+    NormalizedKernel(PolynomialKernel(2)),
+]
 _STORED = [
     BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
     CommitteeRegressor(n_members=2, combine=Ridge(), random_state=0),
     KernelCCA(y_kernel="linear"),
     LSSVMKernelPCA(reconstruct=True),
     LSSVMRegressor(kernel="precomputed"),
+    *(LSSVMRegressor(kernel=kernel) for kernel in _KERNELS),
     PrunedLSSVMRegressor(kernel="precomputed"),
     PrunedLSSVMClassifier(kernel="precomputed"),
     SparseGreedyKFDClassifier(10, n_candidates=50, calibrate_on="leave_one_out", random_state=0),

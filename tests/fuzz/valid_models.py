@@ -31,6 +31,18 @@ from asr.lexicon import Lexicon
 from asr.recognition.speaker_transforms import adaptable
 from discriminants.fisher.kfd import KFDClassifier
 from discriminants.fisher.linear_discriminant import LinearDiscriminant
+from discriminants.kernels import (
+    ConformalKernel,
+    DistanceKernel,
+    FourierKernel,
+    HiddenLayerKernel,
+    InverseMultiquadricKernel,
+    LocalImageKernel,
+    LocalSequenceKernel,
+    NormalizedKernel,
+    PolynomialKernel,
+    SplineKernel,
+)
 from discriminants.multiclass.pairwise import PairwiseClassifier
 from discriminants.serialization.persistence import estimator_to_arrays, save_arrays
 from discriminants.sparse.krls import KRLSClassifier
@@ -66,6 +78,16 @@ ESTIMATORS: dict[str, dict[str, Callable[[], Any]]] = {
     "kernels": {
         kernel: partial(OROLSClassifier, 8, kernel=kernel, random_state=0)
         for kernel in ("gaussian", "exponential", "compact_gaussian", "laplacian", "linear", "polynomial", "sigmoid")
+    },
+    "combined-kernels": {
+        str(number): partial(OROLSClassifier, 8, kernel=kernel, random_state=0)
+        for number, kernel in enumerate(
+            (
+                DistanceKernel(PolynomialKernel(2)) * ConformalKernel(InverseMultiquadricKernel(), np.ones((2, 3))),
+                NormalizedKernel(LocalImageKernel((1, 3))) + 0.5 * HiddenLayerKernel(8),
+                FourierKernel() + LocalSequenceKernel() * SplineKernel(),
+            )
+        )
     },
     "learners": {
         "private": lambda: OROLSClassifier(8, posterior="multinomial", dictionary="private", random_state=0),
