@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminants.serialization.expansions import directions, expansion, output_model, regressor
+from discriminants.serialization.expansions import check_one_column, directions, expansion, output_model, regressor
 from discriminants.serialization.requirements import LARGEST, check_arrays, check_shape, learnt, refuse, sizes_of
 from discriminants.serialization.scikit_learn import Listed
 
@@ -154,6 +154,12 @@ def _components(transformer: Any) -> None:
         refuse(transformer, "regressor_", f"is not a regressor with {sizes['weights']} features")
 
 
+def _latent_regression(model: Any) -> None:
+    sizes = expansion(model)
+    check_arrays(model, {"loadings_": ("weights", "outputs"), "means_": ("outputs",)}, sizes)
+    check_one_column(model, sizes["outputs"])
+
+
 def _density(estimator: Any) -> None:
     from discriminants.kernels import GaussianKernel
 
@@ -188,6 +194,7 @@ LEAST_SQUARES: Mapping[str, Listed] = {
     "CommitteeRegressor": Listed("discriminants.lssvm.committee", _committee),
     "KernelCCA": Listed("discriminants.unsupervised.kernel_cca", _two_views),
     "KernelDirections": Listed("discriminants.unsupervised.kernel_cca", directions),
+    "KernelPLS": Listed("discriminants.unsupervised.kernel_pls", _latent_regression),
     "LSSVMKernelPCA": Listed("discriminants.unsupervised.lssvm_pca", _components),
     "SeriesDensity": Listed("discriminants.unsupervised.series_density", _density),
 }
