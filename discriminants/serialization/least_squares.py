@@ -26,6 +26,25 @@ def _coded(learner: Any) -> None:
     output_model(learner, learner.posterior_, sizes)
 
 
+def _semiparametric(learner: Any) -> None:
+    """Check the outputs, and the terms without a penalty."""
+    from discriminants.lssvm.unpenalized_terms import term_degrees
+
+    regressor(learner)
+    sizes = expansion(learner)
+    try:
+        n_terms = int(term_degrees(learner.unpenalized, sizes["features"]).sum())
+    except ValueError as error:
+        refuse(learner, "unpenalized", str(error))
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "unpenalized_coef_": (n_terms, "weights"),
+        "unpenalized_scale_": (2, "features"),
+    }
+    check_arrays(learner, shapes, sizes)
+    if (learner.unpenalized_scale_[1] <= 0).any():
+        refuse(learner, "unpenalized_scale_", "has deviations of 0 or less. Expected positive numbers")
+
+
 def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:
     """Check the variances of every output, and the posterior of the weights over the same centers."""
     positive = ("regularization_", "prior_variance_", "noise_variance_")
@@ -156,8 +175,8 @@ def _components(transformer: Any) -> None:
 
 def _latent_regression(model: Any) -> None:
     sizes = expansion(model)
-    check_arrays(model, {"loadings_": ("weights", "outputs"), "means_": ("outputs",)}, sizes)
-    check_one_column(model, sizes["outputs"])
+    check_arrays(model, {"loadings_": ("weights", "targets"), "means_": ("targets",)}, sizes)
+    check_one_column(model, sizes["targets"])
 
 
 def _density(estimator: Any) -> None:
@@ -170,8 +189,8 @@ def _density(estimator: Any) -> None:
 
 LEAST_SQUARES: Mapping[str, Listed] = {
     "LSSVMClassifier": Listed("discriminants.lssvm.lssvm", _coded),
-    "LSSVMRegressor": Listed("discriminants.lssvm.lssvm", regressor),
-    "WeightedLSSVMRegressor": Listed("discriminants.lssvm.weighted_lssvm", regressor),
+    "LSSVMRegressor": Listed("discriminants.lssvm.lssvm", _semiparametric),
+    "WeightedLSSVMRegressor": Listed("discriminants.lssvm.weighted_lssvm", _semiparametric),
     "BayesianLSSVMRegressor": Listed("discriminants.lssvm.bayesian_lssvm", _bayesian_regressor),
     "BayesianLSSVMClassifier": Listed("discriminants.lssvm.bayesian_lssvm_classifier", _bayesian_classifier),
     "HeteroscedasticLSSVMRegressor": Listed("discriminants.lssvm.heteroscedastic_lssvm", _heteroscedastic),
@@ -188,7 +207,7 @@ LEAST_SQUARES: Mapping[str, Listed] = {
         ),
     ),
     "PrunedLSSVMClassifier": Listed("discriminants.lssvm.pruned_lssvm", _coded),
-    "PrunedLSSVMRegressor": Listed("discriminants.lssvm.pruned_lssvm", regressor),
+    "PrunedLSSVMRegressor": Listed("discriminants.lssvm.pruned_lssvm", _semiparametric),
     "RecurrentLSSVM": Listed("discriminants.time_series.recurrent_lssvm", _autoregression),
     "NARX": Listed("discriminants.time_series.narx", _autoregression),
     "CommitteeRegressor": Listed("discriminants.lssvm.committee", _committee),

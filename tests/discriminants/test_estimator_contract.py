@@ -244,6 +244,7 @@ _STORED = [
     KernelCCA(y_kernel="linear"),
     LSSVMKernelPCA(reconstruct=True),
     LSSVMRegressor(kernel="precomputed"),
+    LSSVMRegressor(unpenalized=2, regularization=0.1),
     PrunedLSSVMRegressor(kernel="precomputed"),
     PrunedLSSVMClassifier(kernel="precomputed"),
     SparseGreedyKFDClassifier(10, n_candidates=50, calibrate_on="leave_one_out", random_state=0),
