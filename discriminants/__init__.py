@@ -41,6 +41,7 @@ _NAMES = {
     "lssvm.pruned_lssvm": ["PrunedLSSVMClassifier", "PrunedLSSVMRegressor"],
     "lssvm.committee": ["CommitteeRegressor"],
     "unsupervised.kernel_cca": ["KernelCCA"],
+    "unsupervised.kernel_pls": ["KernelPLS"],
     "unsupervised.lssvm_pca": ["LSSVMKernelPCA"],
     "unsupervised.series_density": ["SeriesDensity"],
     "time_series.narx": ["NARX", "lag_table"],

@@ -98,15 +98,18 @@ def expected_squares(
     weight: np.ndarray | None = None,
     penalty: str = "kernel",
     own_column: bool = False,
+    terms: np.ndarray | None = None,
 ) -> np.ndarray:
     """Estimate the mean squared error on a new sample for each penalty, summed over the outputs.
 
     The criterion "leave_one_out" is the mean square of the leave-one-out residuals, "gcv" generalized cross-validation
     (Suykens et al. 2002, 2.59). Without weights, or if all are one, all penalties come from one eigendecomposition
-    (`PenaltyPath`). Other weights support only the penalty "kernel", with one factorisation per value. K is unchanged;
-    `own_column` is as in `PenaltyPath.leave_one_out_outputs`. Raises ValueError as `PenaltyPath` and `WeightedRidge`.
+    (`PenaltyPath`). Other weights, or `terms` as in `WeightedRidge`, support only the penalty "kernel", with one
+    factorisation per value. K is unchanged; `own_column` is as in `PenaltyPath.leave_one_out_outputs`. Raises
+    ValueError as `PenaltyPath` and `WeightedRidge`.
     """
-    if weight is None or (weight == 1).all():
+    weight = np.ones(K.shape[0]) if weight is None else weight
+    if (terms is None or not terms.shape[1]) and (weight == 1).all():
         path = PenaltyPath(K.copy(), penalty)
         if criterion == "gcv":
             return path.generalised_cross_validation(targets, regularizations)
@@ -114,7 +117,7 @@ def expected_squares(
         return ((targets - outputs) ** 2).mean(axis=1).sum(axis=1)
     found = []
     for regularization in regularizations:
-        solution = WeightedRidge(K.copy(), targets, regularization, weight)
+        solution = WeightedRidge(K.copy(), targets, regularization, weight, terms)
         if criterion == "gcv":
             found.append(solution.generalised_cross_validation())
         else:

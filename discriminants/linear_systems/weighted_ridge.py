@@ -23,11 +23,17 @@ class WeightedRidge:
     8 N^2 bytes including K, which is overwritten.
 
     `alpha` and `residuals` have shape (n_samples, n_outputs), `bias` (n_outputs,); `weight` is v > 0, ones by default.
-    Raises ValueError if the matrix has no Cholesky factor, as `too_small` says.
+    `terms` (n_samples, n_terms) are further functions without a penalty, whose `coef` (n_terms, n_outputs) is found
+    too. Raises ValueError if the matrix has no Cholesky factor, as `too_small` says, or if terms are dependent.
     """
 
     def __init__(
-        self, K: np.ndarray, targets: np.ndarray, regularization: float, weight: np.ndarray | None = None
+        self,
+        K: np.ndarray,
+        targets: np.ndarray,
+        regularization: float,
+        weight: np.ndarray | None = None,
+        terms: np.ndarray | None = None,
     ) -> None:
         self._weight = np.ones(K.shape[0]) if weight is None else weight
         share = self._weight / self._weight.sum()
@@ -36,13 +42,16 @@ class WeightedRidge:
         K -= column_means
         K -= (K @ share)[:, None]
         K.flat[:: K.shape[0] + 1] += self._ridge
+        terms = np.empty((K.shape[0], 0)) if terms is None else terms
+        term_means = share @ terms
         try:
-            self._system = BorderedSystem(K)
+            self._system = BorderedSystem(K, np.column_stack([np.ones(K.shape[0]), terms - term_means]))
         except LinAlgError:
             raise ValueError(too_small(regularization)) from None
         means = share @ targets
-        self.alpha, _ = self._system.solve(targets - means)
-        self.bias = means - column_means @ self.alpha
+        self.alpha, coefficients = self._system.solve(targets - means)
+        self.coef = coefficients[1:]
+        self.bias = means - column_means @ self.alpha - term_means @ self.coef
         self.residuals = self._ridge[:, None] * self.alpha
 
     def leave_one_out_residuals(self) -> np.ndarray:

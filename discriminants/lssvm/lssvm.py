@@ -3,13 +3,16 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight
 
-from discriminants.kernels import Kernel, make_kernel
+from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conjugate_gradients
 from discriminants.linear_systems.kernel_values import (
     check_some_columns,
@@ -26,6 +29,7 @@ from discriminants.linear_systems.penalty_choice import (
     usual_penalties,
 )
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
+from discriminants.lssvm.unpenalized_terms import polynomial_terms, term_degrees
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.multiclass.thresholded import ThresholdedClassifier
@@ -96,6 +100,8 @@ class LSSVM(KernelExpansion):
     ) -> np.ndarray | None:
         """Store the expansion; the direct solver returns leave-one-out residuals, 0 outside the groups."""
         weights, bias = np.zeros(targets.shape), np.empty(targets.shape[1])
+        terms = self._terms(X)
+        coef = np.zeros((terms.shape[1], targets.shape[1]))
         left_out = None
         if self.solver == "direct":
             left_out = np.zeros(targets.shape)
@@ -109,8 +115,9 @@ class LSSVM(KernelExpansion):
                     own = _among(K, group.rows)
                     if own is K and group is not groups[-1]:  # the last may overwrite the matrix by its factor
                         own = K.copy()
-                    solution = WeightedRidge(own, targets[cell], self.regularization_, group.weight)
+                    solution = WeightedRidge(own, targets[cell], self.regularization_, group.weight, terms[group.rows])
                     weights[cell], bias[group.columns] = solution.alpha, solution.bias
+                    coef[:, group.columns] = solution.coef
                     left_out[cell] = solution.leave_one_out_residuals()
         else:
             check_some_columns(kernel, X, _WANTED_BY)
@@ -120,7 +127,15 @@ class LSSVM(KernelExpansion):
                 weights[cell], bias[group.columns] = self._iterated(kernel, X, targets[cell], group)
         kept = np.unique(np.concatenate([group.rows for group in groups]))
         self._keep_expansion(kernel.at(kept), X[kept], weights[kept], bias)
+        self._keep_terms(coef)
         return left_out
+
+    def _terms(self, X: np.ndarray) -> np.ndarray:
+        """Return functions without a penalty in addition to the bias, (n_samples, n_terms)."""
+        return np.empty((X.shape[0], 0))
+
+    def _keep_terms(self, coef: np.ndarray) -> None:
+        """Store the coefficients (n_terms, n_outputs) of `_terms`."""
 
     def _choose(
         self,
@@ -136,16 +151,19 @@ class LSSVM(KernelExpansion):
         if len(penalties) == 1:
             self.regularization_, self.criterion_ = penalties[0], None
             return
-        squares, n_values, usual = [], 0, not penalties
+        squares, n_values, usual, terms = [], 0, not penalties, self._terms(X)
         weights = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
         for group in groups:
             rows, own, weight = group.rows, targets[np.ix_(group.rows, group.columns)], group.weight
+            if terms.shape[1] and weight is None:
+                weight = np.ones(rows.shape[0])
             if usual:
                 rows, own, weight = part_to_choose_on(X, rows, own, weight, n_parts=len(groups))
             K = kernel_values(rows)
             if not penalties:  # at the scale of the first group, also used for the others
                 penalties = usual_penalties(K, float(weights.mean()))
-            squares.append(group.rows.shape[0] * expected_squares(K, own, penalties, self.choose_by, weight))
+            errors = expected_squares(K, own, penalties, self.choose_by, weight, terms=terms[rows])
+            squares.append(group.rows.shape[0] * errors)
             n_values += group.rows.shape[0] * group.columns.shape[0]
         self.criterion_ = np.sum(squares, axis=0) / n_values
         self.regularization_ = penalties[int(np.argmin(self.criterion_))]
@@ -207,8 +225,19 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, for any length of the list. Every
     sample is a center, so a prediction takes N kernel values.
 
+    Parameters
+    ----------
+    unpenalized : int or array-like of int of shape (n_features,)
+        Highest power of each feature in a polynomial without a penalty and without products of features, which is added
+        to the function (kriging with a trend; Suykens et al. 2002, 3.66-3.68). The output follows it away from the
+        samples. It needs the direct solver, and each of several penalties takes a factorisation of its own.
+
     Attributes
     ----------
+    unpenalized_coef_ : ndarray of shape (n_terms, n_outputs)
+        Coefficients of the powers of the first feature from 1 to its degree, then of those of the second, and so on.
+    unpenalized_scale_ : ndarray of shape (2, n_features)
+        Mean and deviation with which features are standardized in these powers.
     leave_one_out_residuals_ : ndarray of the shape of y, or None
         y_i - f(x_i) of the machine without sample i, float64; the ordinary residual for samples of weight zero.
     dual_coef_ : ndarray of shape (m, n_outputs)
@@ -221,6 +250,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     """
 
     _takes_weights: ClassVar[bool] = True
+    unpenalized: Any = parameter(Interval(Integral, 0, None, closed="left"), "array-like", default=0)
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn the outputs.
@@ -252,12 +282,32 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         """Fit the targets; the direct solver returns their leave-one-out residuals."""
         kernel = self._resolved_kernel(X, weight)
         rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+        self.unpenalized_scale_ = np.stack([np.zeros(X.shape[1]), np.ones(X.shape[1])])
+        if term_degrees(self.unpenalized, X.shape[1]).any():
+            if self.solver != "direct" or isinstance(kernel, PrecomputedKernel) or issparse(X):
+                raise ValueError(
+                    "unpenalized terms need solver = 'direct', and dense samples instead of a precomputed kernel"
+                )
+            deviations = X[rows].std(axis=0, dtype=np.float64)
+            self.unpenalized_scale_ = np.stack([X[rows].mean(axis=0), np.where(deviations > 0, deviations, 1.0)])
         group = Group(rows, np.arange(targets.shape[1]), None if weight is None else weight[rows])
         left_out = self._fit_groups(X, targets, [group], kernel, self._penalties())
         if left_out is not None and rows.shape[0] < X.shape[0]:
             others = np.setdiff1d(np.arange(X.shape[0]), rows)
             left_out[others] = targets[others] - self._outputs(X[others])
         return left_out
+
+    def _terms(self, X: np.ndarray) -> np.ndarray:
+        degrees = term_degrees(self.unpenalized, X.shape[1])
+        return polynomial_terms(X, degrees, self.unpenalized_scale_) if degrees.any() else super()._terms(X)
+
+    def _keep_terms(self, coef: np.ndarray) -> None:
+        self.unpenalized_coef_ = coef
+
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """Return all outputs for checked X, shape (n_samples, n_outputs)."""
+        outputs, coef = super()._outputs(X), self.unpenalized_coef_
+        return (outputs + self._terms(X) @ coef).astype(outputs.dtype) if coef.shape[0] else outputs
 
 
 @estimator

@@ -41,17 +41,34 @@ def tukey_weights(t: np.ndarray) -> np.ndarray:
     return np.maximum(1.0 - (t / 4.685) ** 2, 0.0) ** 2
 
 
+def andrews_weights(t: np.ndarray) -> np.ndarray:
+    """Return sin(t) / t up to pi, then 0 (Suykens et al. 2002, 5.22)."""
+    return np.where(np.abs(t) < np.pi, np.sinc(t / np.pi), 0.0)
+
+
+def logistic_weights(t: np.ndarray) -> np.ndarray:
+    """Return tanh(t) / t, of the loss log cosh t: quadratic near zero, then linear."""
+    size = np.maximum(np.abs(t), 1e-8)
+    return np.tanh(size) / size
+
+
 _OF_LOSS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "cut": cut_weights,
     "huber": huber_weights,
     "hampel": hampel_weights,
     "tukey": tukey_weights,
+    "andrews": andrews_weights,
+    "logistic": logistic_weights,
 }
 LOSSES = tuple(_OF_LOSS)
 
 
-def robust_weights(residuals: np.ndarray, loss: str, weight: np.ndarray) -> np.ndarray:
-    """Compute the weight of each sample, 1e-4 to 1, by a loss in `LOSSES` of its residual in units of the robust scale.
+def robust_weights(
+    residuals: np.ndarray, loss: str | Callable[[np.ndarray], np.ndarray], weight: np.ndarray
+) -> np.ndarray:
+    """Compute the weight of each sample, 1e-4 to 1, from its residual in units of the robust scale.
+
+    `loss` is one of `LOSSES`, or a function that computes weights.
 
     Returns ones if more than half of the residuals are equal, because the scale is then zero. `weight` counts the
     samples for the scale.
@@ -59,4 +76,5 @@ def robust_weights(residuals: np.ndarray, loss: str, weight: np.ndarray) -> np.n
     scale = robust_scale(residuals, weight)
     if not scale > 0:
         return np.ones_like(residuals)
-    return np.clip(_OF_LOSS[loss](residuals / scale), _LEAST, 1.0)
+    of_residuals = loss if callable(loss) else _OF_LOSS[loss]
+    return np.clip(of_residuals(residuals / scale), _LEAST, 1.0)

@@ -1,5 +1,7 @@
 """Robust least-squares support vector regression (Suykens et al. 2002, section 5.2)."""
 
+from typing import Any
+
 import numpy as np
 
 from discriminants.lssvm.lssvm import Group, LSSVMRegressor
@@ -23,10 +25,11 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
     regularization
         "auto" chooses again in every round with the weights of the round, so that outliers do not count. A list is
         searched once, without weights.
-    loss : {"cut", "huber", "hampel", "tukey"}
+    loss : {"cut", "huber", "hampel", "tukey", "andrews", "logistic"} or callable
         Weight of a sample whose residual is t robust scales. "cut" is the source's: 1 up to 2.5 and almost 0 from 3.
         The others follow the losses of these names (`discriminants.lssvm.robust_weights`). Huber's decreases most
-        slowly and has a single minimum.
+        slowly; it and "logistic" have a single minimum. A function takes residuals t (n_samples,) and returns weights,
+        L'(t) / t of a loss L, at most 1 (section 3.6).
     max_reweightings : int
         Maximum number of rounds; they stop when no weight changes by 0.001.
 
@@ -42,7 +45,7 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
     RobustKFDClassifier : absolute and Huber's losses for classes.
     """
 
-    loss: str = parameter(set(LOSSES), default="cut")
+    loss: Any = parameter(set(LOSSES), callable, default="cut")
     max_reweightings: int = parameter(COUNT, default=1)
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:

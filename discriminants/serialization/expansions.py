@@ -83,12 +83,16 @@ def logistic(learner: Any) -> None:
 
 def regressor(learner: Any) -> None:
     """Check any number of outputs; a single one may be a plain number."""
-    sizes = expansion(learner)
-    if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
+    check_one_column(learner, expansion(learner)["weights"])
+
+
+def check_one_column(learner: Any, n_outputs: int) -> None:
+    """Check the mark of targets given as a plain vector."""
+    if not isinstance(learner._one_column, bool) or (learner._one_column and n_outputs != 1):
         refuse(
             learner,
             "_one_column",
-            f"is {learner._one_column!r} for {sizes['weights']} outputs. Expected a bool, True only for one output",
+            f"is {learner._one_column!r} for {n_outputs} outputs. Expected a bool, True only for one output",
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminants.serialization.expansions import directions, expansion, output_model, regressor
+from discriminants.serialization.expansions import check_one_column, directions, expansion, output_model, regressor
 from discriminants.serialization.requirements import LARGEST, check_arrays, check_shape, learnt, refuse, sizes_of
 from discriminants.serialization.scikit_learn import Listed
 
@@ -29,6 +29,25 @@ def check_code(learner: Any, sizes: dict[str, int]) -> None:
             "code_",
             f"has {sizes['tasks']} tasks for {sizes['classes']} classes. Expected one task only for two classes",
         )
+
+
+def _semiparametric(learner: Any) -> None:
+    """Check the outputs, and the terms without a penalty."""
+    from discriminants.lssvm.unpenalized_terms import term_degrees
+
+    regressor(learner)
+    sizes = expansion(learner)
+    try:
+        n_terms = int(term_degrees(learner.unpenalized, sizes["features"]).sum())
+    except ValueError as error:
+        refuse(learner, "unpenalized", str(error))
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "unpenalized_coef_": (n_terms, "weights"),
+        "unpenalized_scale_": (2, "features"),
+    }
+    check_arrays(learner, shapes, sizes)
+    if (learner.unpenalized_scale_[1] <= 0).any():
+        refuse(learner, "unpenalized_scale_", "has deviations of 0 or less. Expected positive numbers")
 
 
 def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:
@@ -160,6 +179,12 @@ def _components(transformer: Any) -> None:
         refuse(transformer, "regressor_", f"is not a regressor with {sizes['weights']} features")
 
 
+def _latent_regression(model: Any) -> None:
+    sizes = expansion(model)
+    check_arrays(model, {"loadings_": ("weights", "targets"), "means_": ("targets",)}, sizes)
+    check_one_column(model, sizes["targets"])
+
+
 def _density(estimator: Any) -> None:
     from discriminants.kernels import GaussianKernel
 
@@ -170,8 +195,8 @@ def _density(estimator: Any) -> None:
 
 LEAST_SQUARES: Mapping[str, Listed] = {
     "LSSVMClassifier": Listed("discriminants.lssvm.lssvm", _coded),
-    "LSSVMRegressor": Listed("discriminants.lssvm.lssvm", regressor),
-    "WeightedLSSVMRegressor": Listed("discriminants.lssvm.weighted_lssvm", regressor),
+    "LSSVMRegressor": Listed("discriminants.lssvm.lssvm", _semiparametric),
+    "WeightedLSSVMRegressor": Listed("discriminants.lssvm.weighted_lssvm", _semiparametric),
     "BayesianLSSVMRegressor": Listed("discriminants.lssvm.bayesian_lssvm", bars),
     "BayesianLSSVMClassifier": Listed("discriminants.lssvm.bayesian_lssvm_classifier", _bayesian_classifier),
     "HeteroscedasticLSSVMRegressor": Listed("discriminants.lssvm.heteroscedastic_lssvm", _heteroscedastic),
@@ -188,12 +213,13 @@ LEAST_SQUARES: Mapping[str, Listed] = {
         ),
     ),
     "PrunedLSSVMClassifier": Listed("discriminants.lssvm.pruned_lssvm", _coded),
-    "PrunedLSSVMRegressor": Listed("discriminants.lssvm.pruned_lssvm", regressor),
+    "PrunedLSSVMRegressor": Listed("discriminants.lssvm.pruned_lssvm", _semiparametric),
     "RecurrentLSSVM": Listed("discriminants.time_series.recurrent_lssvm", _autoregression),
     "NARX": Listed("discriminants.time_series.narx", _autoregression),
     "CommitteeRegressor": Listed("discriminants.lssvm.committee", _committee),
     "KernelCCA": Listed("discriminants.unsupervised.kernel_cca", _two_views),
     "KernelDirections": Listed("discriminants.unsupervised.kernel_cca", directions),
+    "KernelPLS": Listed("discriminants.unsupervised.kernel_pls", _latent_regression),
     "LSSVMKernelPCA": Listed("discriminants.unsupervised.lssvm_pca", _components),
     "SeriesDensity": Listed("discriminants.unsupervised.series_density", _density),
 }

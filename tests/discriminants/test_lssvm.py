@@ -152,9 +152,9 @@ def test_of_many_samples_some_choose_the_penalty(coding: str, monkeypatch: pytes
     monkeypatch.setattr("discriminants.linear_systems.penalty_choice.MAX_TO_CHOOSE_ON", 60)
     sizes = []
 
-    def counted(K: np.ndarray, *arguments: Any) -> np.ndarray:
+    def counted(K: np.ndarray, *arguments: Any, **options: Any) -> np.ndarray:
         sizes.append(K.shape[0])
-        return expected_squares(K, *arguments)
+        return expected_squares(K, *arguments, **options)
 
     monkeypatch.setattr("discriminants.lssvm.lssvm.expected_squares", counted)
     learner = LSSVMClassifier(coding=coding).fit(IRIS_X, IRIS_Y)

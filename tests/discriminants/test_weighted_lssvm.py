@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from discriminants import LSSVMRegressor, WeightedLSSVMRegressor
-from discriminants.lssvm.robust_weights import LOSSES, robust_scale, robust_weights
+from discriminants.lssvm.robust_weights import LOSSES, huber_weights, robust_scale, robust_weights
 
 GRID = np.linspace(-3, 3, 80)[:, None]
 
@@ -33,6 +33,10 @@ def _psi(loss: str, t: float) -> float:
         return t if size <= 1.5 else 1.5 * sign
     if loss == "hampel":
         return t if size <= 1.7 else 1.7 * sign if size <= 3.4 else 1.7 * (8.5 - size) / 5.1 * sign
+    if loss == "andrews":
+        return np.sin(t) if size <= np.pi else 0.0
+    if loss == "logistic":
+        return np.tanh(t)
     return t * (1 - (t / 4.685) ** 2) ** 2 if size <= 4.685 else 0.0
 
 
@@ -44,6 +48,13 @@ def test_weights_are_the_derivative_of_the_loss_over_the_residual(loss: str) -> 
     assert scale == pytest.approx(1.4826 * np.median(np.abs(residuals - np.median(residuals))))
     expected = [_psi(loss, e / scale) / (e / scale) for e in residuals]
     np.testing.assert_allclose(robust_weights(residuals, loss, ones), np.maximum(expected, 1e-4), atol=1e-12)
+
+
+def test_loss_function_gives_the_same_as_its_name() -> None:
+    X, y, _ = _sinc()
+    options = {"sigma": 0.5, "regularization": 0.1, "max_reweightings": 5}
+    named, given = (WeightedLSSVMRegressor(loss=loss, **options).fit(X, y) for loss in ("huber", huber_weights))
+    np.testing.assert_array_equal(given.robust_weights_, named.robust_weights_)
 
 
 def test_equal_residuals_have_no_scale_and_weigh_the_same() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discriminants import GreedyNystroem, KernelDiscriminantAnalysis, LSSVMKernelPCA, OrientedKernelPCA
+from discriminants import GreedyNystroem, KernelDiscriminantAnalysis, KernelPLS, LSSVMKernelPCA, OrientedKernelPCA
 from discriminants.kernels import GaussianKernel
 from tests.discriminants.bad_input.learners import Data
 from tests.discriminants.bad_input.test_kernels_and_widths import FUNCTIONS, WIDTHS
@@ -14,6 +14,7 @@ TRANSFORMERS: list[Any] = [
     KernelDiscriminantAnalysis(),
     KernelDiscriminantAnalysis(n_centers=10),
     KernelDiscriminantAnalysis(penalty="kernel", solver="eigen"),
+    KernelPLS(),
     LSSVMKernelPCA(),
     LSSVMKernelPCA(bias=False),
     OrientedKernelPCA(),
