@@ -24,7 +24,7 @@ def cluster_means(
     X = X.astype(np.float64)
     X = _near_zero(X) if issparse(X) else _near_origin(X)
     n_clusters = min(n_centers, X.shape[0])
-    batch = max(_MIN_BATCH, 4 * n_clusters)
+    batch = max(_MIN_BATCH, (1 if issparse(X) else 4) * n_clusters)  # products with dense means are slow if X is sparse
     seed = int(random.randint(np.iinfo(np.int32).max))
     clusters = MiniBatchKMeans(n_clusters, batch_size=batch, n_init=1, random_state=seed).fit(X)
     labels = clusters.labels_

@@ -37,10 +37,15 @@ class SecondOrderPath:
     `positive` (n_samples,) marks the samples of C_1, and `regularization` is eta > 0. `components` (n_columns,
     n_components) is V, the largest (V'M)_i^2 first. `differences` is V'M, `midpoints` is V' times the midpoint of both
     class means, and `shares` is l. Raises ValueError if kernel values are not finite, too large or all equal, not
-    symmetric for the penalty "kernel", or if the matrix to be diagonalized has no Cholesky factor.
+    symmetric for the penalty "kernel", or if the matrix to be diagonalized is zero.
+
+    Directions in which A_0 + A_1 is at most `truncation` times its largest eigenvalue are left out. This is the paper's
+    truncated singular value decomposition, for all rho together; eta may then be 0.
     """
 
-    def __init__(self, K: np.ndarray, positive: np.ndarray, regularization: float, penalty: str) -> None:
+    def __init__(
+        self, K: np.ndarray, positive: np.ndarray, regularization: float, penalty: str, truncation: float = 0.0
+    ) -> None:
         check_values(K)
         basis = None
         coordinates = K
@@ -52,16 +57,12 @@ class SecondOrderPath:
             coordinates = K @ basis
         below, above = (_moments(coordinates[part], regularization) for part in (~positive, positive))
         try:
-            factor = cholesky(below[1] + above[1], check_finite=False)
+            shares, components = _diagonalized(below[1], below[1] + above[1], truncation)
         except LinAlgError:
             raise ValueError(
                 f"regularization = {regularization} gives covariances that are not positive definite. "
-                "Use a larger regularization"
+                "Use a larger regularization, or truncation"
             ) from None
-        half = solve_triangular(factor, below[1], trans="T", check_finite=False)
-        half = solve_triangular(factor, half.T, trans="T", check_finite=False)
-        shares, vectors = eigh(0.5 * (half + half.T), check_finite=False)
-        components = solve_triangular(factor, vectors, check_finite=False)
         differences = components.T @ (above[0] - below[0])
         order = np.argsort(-(differences**2), kind="stable")  # (38): the last ones are pruned first
         self.shares = np.clip(shares[order], 0.0, 1.0)
@@ -91,6 +92,23 @@ class SecondOrderPath:
         weights = self.weights(rho)
         separations = np.maximum(np.cumsum(weights * self.differences), np.finfo(np.float64).tiny)
         return np.cumsum((K - self.midpoints) * weights, axis=1) * (2.0 / separations)
+
+
+def _diagonalized(A: np.ndarray, total: np.ndarray, truncation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return l and V with V' total V = I and V'A V = diag(l); LinAlgError if total is zero or not definite."""
+    if truncation:
+        values, vectors = eigh(total, check_finite=False)
+        if not values[-1] > 0:
+            raise LinAlgError("the matrix is zero")
+        kept = values > truncation * values[-1]
+        white = vectors[:, kept] / np.sqrt(values[kept])
+        shares, vectors = eigh(white.T @ A @ white, check_finite=False)
+        return shares, white @ vectors
+    factor = cholesky(total, check_finite=False)
+    half = solve_triangular(factor, A, trans="T", check_finite=False)
+    half = solve_triangular(factor, half.T, trans="T", check_finite=False)
+    shares, vectors = eigh(0.5 * (half + half.T), check_finite=False)
+    return shares, solve_triangular(factor, vectors, check_finite=False)
 
 
 def _moments(coordinates: np.ndarray, regularization: float) -> tuple[np.ndarray, np.ndarray]:

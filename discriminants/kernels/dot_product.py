@@ -171,7 +171,8 @@ class DotProductColumns(KernelColumns):
 
     def __init__(self, kernel: DotProductKernel, centers: np.ndarray, dtype: np.dtype | type) -> None:
         super().__init__(centers, dtype)
-        self._centers, self._kernel = centers, kernel
+        self._centers: Any = centers
+        self._kernel = kernel
 
     @cached_property
     def _right(self) -> Any:

@@ -130,8 +130,8 @@ def random_state_at_start(random_state: Any, checkpoint: Checkpoint) -> np.rando
     return random
 
 
-def digest_of(parameters: dict[str, Any], arrays: list[np.ndarray | None]) -> str:
-    """Return a checksum of data and parameters, the same in every process."""
+def digest_of(parameters: dict[str, Any], arrays: list[Any]) -> str:
+    """Return a checksum of parameters and of arrays, csr arrays or None, the same in every process."""
     total = blake2b(digest_size=16)
     for name, value in sorted(parameters.items()):
         total.update(f"{name}={_named(value)};".encode())

@@ -158,6 +158,8 @@ def _sparse_rows(n_columns: int, data: Any, indices: Any, indptr: Any) -> csr_ar
         raise ModelFormatError("the parts of a sparse array must be three arrays of one dimension")
     if data.dtype.kind != "f" or any(part.dtype not in (np.int32, np.int64) for part in parts[1:]):
         raise ModelFormatError(f"a sparse array has the types {[str(part.dtype) for part in parts]}. Expected numbers")
+    if indptr.min() < 0 or indptr[-1] != data.shape[0]:  # not all of this is checked by scipy
+        raise ModelFormatError(f"a sparse array ends at {indptr[-1]}. Expected {data.shape[0]}, the number of values")
     try:
         rows = csr_array(parts, shape=(indptr.shape[0] - 1, n_columns))
         rows.check_format(full_check=True)

@@ -34,7 +34,7 @@ SHARED_BY_METHODS = """
 Parameters
 ----------
 X : array-like of shape (n_samples, n_features)
-    Samples.
+    Samples; sparse if learner and kernel support it.
 y : array-like of shape (n_samples,)
     Classes or outputs of the samples.
 sample_weight : array-like of shape (n_samples,), optional

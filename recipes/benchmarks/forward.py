@@ -27,6 +27,16 @@ def penalised_npd_search(
     return Search("npd", estimator, grid(sigma=sigmas, norm_penalty=penalties), tuple(sizes))
 
 
+def qr_search(learner: Any, sigmas: Sequence[float], max_centers: int) -> Search:
+    """Search the greedy QR algorithm (Nair, Choudhury and Keane 2002): width and number of centers.
+
+    Among all samples the one with the largest residual is the next center, without a penalty. The thin QR factorization
+    is updated with a second orthogonalization; it is unique, so Givens rotations give the same one.
+    """
+    estimator = learner(random_state=SEED, criterion=None, rule="largest_residual", n_candidates=None)
+    return Search("qr", estimator, grid(sigma=sigmas), tuple(sizes_up_to(max_centers)))
+
+
 def ols_search(learner: Any, sigmas: Sequence[float], max_centers: int, **options: Any) -> Search:
     """Search OLS: width and number of centers."""
     estimator = learner(random_state=SEED, criterion=None, **options)

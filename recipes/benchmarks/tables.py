@@ -13,6 +13,7 @@ _NAMES = {
     "orols": "OROLS",
     "npd": "NPD",
     "ols": "OLS",
+    "qr": "QR",
     "krls": "KRLS",
     "svm": "SVM",
     "kfd": "KFD",

@@ -1,5 +1,7 @@
 """The second-order discriminant against the paper's equations written out."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs, make_moons
@@ -149,9 +151,85 @@ def test_several_classes_have_an_output_each() -> None:
     assert learner.score(X, y) > 0.96
 
 
-@pytest.mark.parametrize("validation", [0.2, 3])
-def test_a_class_of_one_sample_names_a_remedy(validation: float) -> None:
+@pytest.mark.parametrize("validation", [0.2, 3, "jackknife", "bootstrap"])
+def test_a_class_of_one_sample_names_a_remedy(validation: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"1 of 2 classes with one.*KFDClassifier"):
+    with pytest.raises(ValueError, match=r"1 of 2 classes with one.*resubstitution"):
         KSODClassifier(validation=validation).fit(X[:51], y[:51])
-    KFDClassifier(calibrate_on="training").fit(X[:51], y[:51])
+    assert KSODClassifier(validation="resubstitution").fit(X[:51], y[:51]).score(X[:51], y[:51]) == 1.0
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("validation", ["resubstitution", "jackknife", "bootstrap"])
+def test_resampled_errors_are_those_of_models_of_the_draws(validation: str, penalty: str) -> None:
+    X, y, K = _two_classes(45)
+    rows = np.arange(len(y))
+    random = np.random.RandomState(4)
+    match validation:
+        case "resubstitution":
+            splits = [(rows, rows)]
+        case "jackknife":
+            splits = [(np.delete(rows, i), rows[[i]]) for i in rows]
+        case _:
+            draws = [
+                np.r_[random.choice(rows[y == 0], sum(y == 0)), random.choice(rows[y == 1], sum(y))] for _ in range(25)
+            ]
+            splits = [(drawn, np.setdiff1d(rows, drawn)) for drawn in draws]
+    errors = []
+    for rho in (0.0, 0.5, 1.0):
+        outputs, labels = [], []
+        for train, held_out in splits:
+            columns = train if penalty == "kernel" else np.unique(train)
+            part, own = K[np.ix_(train, columns)], y[train]
+            N = 0.1 * (np.eye(len(columns)) if penalty == "identity" else part)
+            N = N + rho * np.cov(part[own == 0].T, bias=True) + (1 - rho) * np.cov(part[own == 1].T, bias=True)
+            alpha = np.linalg.pinv(N) @ (part[own == 1].mean(axis=0) - part[own == 0].mean(axis=0))
+            means = [(part[own == c] @ alpha).mean() for c in (0, 1)]
+            found = K[np.ix_(held_out, columns)] @ alpha
+            outputs.append((2 * found - sum(means)) / (means[1] - means[0]))
+            labels.append(y[held_out])
+        pooled, wanted = np.concatenate(outputs), np.concatenate(labels)
+        errors.append(((pooled > least_error_threshold(pooled, wanted == 1)) != wanted).mean())
+    learner = KSODClassifier(
+        sigma=0.5, regularization=0.1, penalty=penalty, n_rhos=3, validation=validation, random_state=4
+    ).fit(X, y)
+    np.testing.assert_allclose(learner.held_out_errors_[0], errors)
+    assert learner.basis_centers_.shape == X.shape
+
+
+@pytest.mark.parametrize("criterion", ["guaranteed_risk", "description_length"])
+def test_number_of_components_minimizes_errors_and_their_penalty(criterion: str) -> None:
+    X, y, _ = _two_classes(45)
+    n = len(y)
+    options = {"sigma": 0.5, "regularization": 1e-4, "rho": 0.5, "validation": "resubstitution"}
+    values = []
+    for k in range(1, n + 1):
+        e = KSODClassifier(n_components=k, **options).fit(X, y).held_out_errors_[0, 0]
+        if criterion == "guaranteed_risk":
+            V = k + 1
+            values.append(e + np.sqrt(V / n * (1 + np.log(2 * n / V)) - np.log(0.05 / 4) / n))
+        else:
+            entropy = -sum(p * np.log(p) for p in (e, 1 - e) if p > 0)
+            values.append(n * entropy + (k + 1) / 2 * np.log(n))
+    learner = KSODClassifier(n_components=criterion, **options).fit(X, y)
+    assert learner.n_components_[0] == 1 + int(np.argmin(values))
+    with pytest.raises(ValueError, match="resubstitution"):
+        KSODClassifier(n_components=criterion).fit(X, y)
+
+
+def test_truncation_leaves_out_directions_of_small_variance() -> None:
+    X, y, K = _two_classes()
+    covariances = [np.cov(K[y == c].T, bias=True) for c in (0, 1)]
+    values, vectors = np.linalg.eigh(covariances[0] + covariances[1])
+    kept = vectors[:, values > 1e-4 * values[-1]]
+    path = SecondOrderPath(K, y == 1, 0.0, "identity", truncation=1e-4)
+    assert path.components.shape == (len(y), kept.shape[1])
+    M = K[y == 1].mean(axis=0) - K[y == 0].mean(axis=0)
+    for rho in (0.2, 0.5):
+        N = kept.T @ (rho * covariances[0] + (1 - rho) * covariances[1]) @ kept
+        np.testing.assert_allclose(path.solve(rho).alpha, kept @ np.linalg.solve(N, kept.T @ M), rtol=1e-6)
+    whole = SecondOrderPath(K, y == 1, 0.1, "identity").solve(0.3).alpha
+    np.testing.assert_allclose(SecondOrderPath(K, y == 1, 0.1, "identity", 1e-9).solve(0.3).alpha, whole, rtol=1e-6)
+    assert KSODClassifier(sigma=0.5, regularization=0.0, truncation=1e-4).fit(X, y).score(X, y) > 0.8
+    with pytest.raises(ValueError, match="truncation"):
+        KSODClassifier(sigma=0.5, regularization=0.0).fit(X, y)

@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.linalg import qr, qr_insert, solve_triangular
 
 from discriminants.center_selection.forward.column_state import ColumnState
 from discriminants.center_selection.forward.forward_selection import Rule, SelectionState, forward_selection
@@ -66,6 +67,21 @@ def naive_largest_residual(K: np.ndarray, Y: np.ndarray, n_centers: int) -> list
         size[order] = -1
         order.append(int(size.argmax()))
     return order
+
+
+def test_givens_rotations_give_the_same_centers_and_weights() -> None:
+    X, Y, K = problem(n_targets=1)
+    state = column_state(X, Y, 20)
+    forward_selection(state, largest_residual, 20)
+    Q, R = qr(np.ones((X.shape[0], 1)), mode="economic")
+    order: list[int] = []
+    for _ in range(20):
+        residual = np.abs(Y - Q @ (Q.T @ Y))[:, 0]
+        residual[order] = 0.0
+        order.append(int(residual.argmax()))
+        Q, R = qr_insert(Q, R, K[:, order[-1]], 0, which="col")  # as the first column, which takes rotations
+    assert state.order == order
+    np.testing.assert_allclose(state.system.weights(0.0), solve_triangular(R, Q.T @ Y)[::-1], rtol=1e-7, atol=1e-8)
 
 
 def test_gram_form_chooses_in_the_order_of_naive_orthogonal_least_squares() -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import (
     check_estimator_sparse_tag,
 )
 
+import discriminants
 from discriminants import (
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
@@ -187,6 +188,8 @@ def test_stream_of_sparse_samples_continues_after_loading() -> None:
         ("indices", lambda array: array.astype(np.float64)),
         ("indptr", lambda array: array[::-1].copy()),
         ("indptr", lambda array: array[:0]),
+        ("indptr", lambda array: np.where(array == array[-1], -1, array)),
+        ("indptr", lambda array: np.r_[array[0], [2**31 - 1, -2], array[3:]].astype(np.int32)),
         ("data", lambda array: array[:-1]),
         ("data", lambda array: array * np.inf),
         ("data", lambda array: array.reshape(-1, 1)),
@@ -222,3 +225,29 @@ def test_kernel_of_distances_refuses_sparse_samples(learner: Any) -> None:
         clone(learner).fit(X, y)
     with pytest.raises(TypeError, match="sparse"):
         clone(learner).fit(X.toarray(), y).predict(X)
+
+
+_SUPPORTED = {type(learner).__name__ for learner in _LEARNERS} | {"OLSRegressor", "PrunedLSSVMRegressor"}
+_OTHER_INPUTS = {
+    "NARX",
+    "RecurrentLSSVM",
+    "ShrinkingGridSearchCV",
+    "PairwiseClassifier",
+}  # series, or another estimator
+_NAMES = [
+    name
+    for name in discriminants.__all__
+    if hasattr(getattr(discriminants, name), "fit") and not name.endswith("OutputModel") and name not in _OTHER_INPUTS
+]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_learner_without_support_names_itself_and_dense_samples(name: str) -> None:
+    X, y = _samples()
+    learner = getattr(discriminants, name)()
+    kernels = ["gaussian"] if name in _SUPPORTED else ["gaussian", "linear"]
+    for kernel in kernels if "kernel" in learner.get_params() else [None]:
+        if kernel is not None:
+            learner.set_params(kernel=kernel)
+        with pytest.raises(TypeError, match=rf"{name} .*sparse.*dense"):
+            learner.fit(X, y)
