@@ -179,7 +179,7 @@ def lexicon_with_grammar(
     merged = np.arange(2 * n + 1 + len(trees.nodes.key), dtype=np.int32)
     merged[trees.ends.source[~shared]] = n + trees.ends.target[~shared]
     _merge_trees(inner, trees.nodes.height, merged)
-    after = np.unique(arcs.target)
+    after = np.flatnonzero(np.bincount(arcs.target, minlength=n))
     found = _joined(
         trees.roots,
         inner.where(merged[inner.source] == inner.source),
@@ -272,7 +272,9 @@ def _merge_trees(inner: _Arcs, height: np.ndarray, merged: np.ndarray) -> None:
 
 def _numbered(arcs: _Arcs, final_cost: np.ndarray, key: np.ndarray) -> AutomatonArrays:
     """Return the automaton of the states in use, sorted by `key`; the start has the smallest."""
-    used = np.unique(np.concatenate([arcs.source, arcs.target]))
+    in_use = np.zeros(len(key), bool)
+    in_use[arcs.source] = in_use[arcs.target] = True
+    used = np.flatnonzero(in_use)
     used = used[np.argsort(key[used], kind="stable")]
     number = np.empty(len(key), np.int64)
     number[used] = np.arange(len(used))
