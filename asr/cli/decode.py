@@ -351,7 +351,7 @@ def decode(
     with open_workers(jobs, cluster) as workers, ExitStack() as stack:
         recognizer = Recognizer.load(
             model,
-            scores=None if scores is None else scores.value,  # type: ignore[arg-type]
+            scores=None if scores is None else scores.value,
             grammar=grammar,
             lm_scale=lm_scale,
             insertion_penalty=insertion_penalty,

@@ -9,6 +9,7 @@ the first arc that determines them. Equal states of the grammar are merged first
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -100,23 +101,25 @@ class _Lexicon(NamedTuple):
 
 def _lexicon_tree(spoken: list[LabeledPronunciation], n_words: int) -> _Lexicon:
     children: dict[tuple[int, int], int] = {}
-    parent, labels, depth, end = [0], [0], [0], []
+    parent, numbers, depth, end = [0], [0], [0], []
     for one in spoken:
         node = 0
         for label in one.labels:
             child = children.setdefault((node, label), len(parent))
             if child == len(parent):
                 parent.append(node)
-                labels.append(label)
+                numbers.append(label)
                 depth.append(depth[node] + 1)
             node = child
         end.append(node)
     first = np.searchsorted([one.word for one in spoken], np.arange(n_words + 2))
-    columns = (np.array(column, np.int64) for column in (parent, labels, depth, end))
-    return _Lexicon._make([*columns, np.array([one.cost for one in spoken]), first])
+    label, cost = np.array(numbers, np.int32), np.array([one.cost for one in spoken])
+    return _Lexicon(np.array(parent), label, np.array(depth), np.array(end, np.int64), cost, first)
 
 
 class _Arcs(NamedTuple):
+    """Arcs of an automaton; all columns but the cost are int32, because there are millions."""
+
     source: np.ndarray
     label: np.ndarray
     output: np.ndarray
@@ -164,7 +167,7 @@ def lexicon_with_grammar(
         return None
     words = merge_equal_states(words)
     n = len(words.final_cost)
-    source = np.repeat(np.arange(n), np.diff(words.arc_start))
+    source = np.repeat(np.arange(n, dtype=np.int32), np.diff(words.arc_start))
     arcs = _Arcs(source, words.input_label, words.output_label, words.cost.astype(np.float64), words.target)
     is_word = words.input_label <= len(grammar.words)
     back_off, arcs = arcs.where(~is_word), arcs.where(is_word)
@@ -173,31 +176,31 @@ def lexicon_with_grammar(
     silences = labels.pauses(lexicon)
     shared = trees.nodes.height[trees.ends.source - 2 * n - 1] > 0  # ends inside of longer words
     inner = _joined(trees.inner, _repeated(trees.ends.where(shared), silences))
-    merged = np.arange(2 * n + 1 + len(trees.nodes.key))
+    merged = np.arange(2 * n + 1 + len(trees.nodes.key), dtype=np.int32)
     merged[trees.ends.source[~shared]] = n + trees.ends.target[~shared]
     _merge_trees(inner, trees.nodes.height, merged)
-    after = np.unique(arcs.target)
+    after = np.flatnonzero(np.bincount(arcs.target, minlength=n))
     found = _joined(
         trees.roots,
         inner.where(merged[inner.source] == inner.source),
         back_off._replace(label=np.full_like(back_off.label, labels.back_off), output=np.zeros_like(back_off.output)),
         _repeated(_jumps(n + after, after), silences),
-        _repeated(_jumps(np.array([2 * n]), np.array([words.start])), silences[:2]),
+        _repeated(_jumps(np.array([2 * n]), [words.start]), silences[:2]),
     )
     found = found._replace(target=merged[found.target])
     states = np.arange(n) * len(tree.parent)
     return _numbered(found, words.final_cost, np.concatenate([states, states, [-1], trees.nodes.key]))
 
 
-def _jumps(source: np.ndarray, target: np.ndarray) -> _Arcs:
-    zeros = np.zeros(len(source), np.int64)
-    return _Arcs(source, zeros, zeros, zeros, target)
+def _jumps(source: np.ndarray, target: Sequence[int] | np.ndarray) -> _Arcs:
+    zeros = np.zeros(len(source), np.int32)
+    return _Arcs(source.astype(np.int32), zeros, zeros, zeros.astype(np.float64), np.array(target, np.int32))
 
 
 def _repeated(arcs: _Arcs, labels: list[int]) -> _Arcs:
     """Return the arcs with each of the labels."""
     copies = _Arcs(*(np.repeat(column, len(labels)) for column in arcs))
-    return copies._replace(label=np.tile(labels, len(arcs.source)))
+    return copies._replace(label=np.tile(np.array(labels, np.int32), len(arcs.source)))
 
 
 def _trees(arcs: _Arcs, tree: _Lexicon, first: int) -> _Trees:
@@ -208,12 +211,12 @@ def _trees(arcs: _Arcs, tree: _Lexicon, first: int) -> _Trees:
     variant = np.arange(len(arc)) + np.repeat(tree.first[arcs.label] - np.cumsum(n_variants) + n_variants, n_variants)
     end, word = tree.end[variant], arcs.label[arc]
     cost = arcs.cost[arc] + tree.cost[variant]
-    key = arcs.source[arc] * size + end
+    key = arcs.source[arc].astype(np.int64) * size + end
     by_depth = np.argsort(tree.depth[end], kind="stable")
     bounds = np.searchsorted(tree.depth[end], np.arange(tree.depth.max() + 2), sorter=by_depth)
-    place = np.empty(len(arc), np.int64)  # node of every variant
-    nothing = np.empty(0, np.int64)
-    levels, parents = [_Nodes(nothing, nothing.astype(float), nothing, nothing)], [nothing]
+    place = np.empty(len(arc), np.int32)  # node of every variant
+    nothing = np.empty(0, np.int32)
+    levels, parents = [_Nodes(nothing.astype(np.int64), nothing.astype(np.float64), nothing, nothing)], [nothing]
     for depth in range(len(bounds) - 2, 0, -1):
         own, below = by_depth[bounds[depth] : bounds[depth + 1]], levels[-1]
         lexical = below.key % size
@@ -222,13 +225,17 @@ def _trees(arcs: _Arcs, tree: _Lexicon, first: int) -> _Trees:
             continue
         order = np.argsort(keys, kind="stable")
         begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        number = np.empty(len(keys), np.int64)
+        number = np.empty(len(keys), np.int32)
         number[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(keys))) + first
         place[own] = number[: len(own)]
         parents.append(number[len(own) :])
         costs, words, heights = (
             np.concatenate(pair)[order]
-            for pair in ((cost[own], below.cost), (word[own], below.word), (np.zeros_like(own), below.height + 1))
+            for pair in (
+                (cost[own], below.cost),
+                (word[own], below.word),
+                (np.zeros(len(own), np.int32), below.height + 1),
+            )
         )
         lowest, highest = np.minimum.reduceat(words, begins), np.maximum.reduceat(words, begins)
         only = np.where(lowest == highest, lowest, 0)
@@ -240,8 +247,8 @@ def _trees(arcs: _Arcs, tree: _Lexicon, first: int) -> _Trees:
     base = first - len(nodes.key)
     above, here = parent - base, slice(0, len(parent))
     state, lexical = np.divmod(nodes.key, size)
-    label, number, last = tree.label[lexical], np.arange(base, first), slice(len(parent), None)
-    roots = _Arcs(state[last], label[last], nodes.word[last], nodes.cost[last], number[last])
+    label, number, last = tree.label[lexical], np.arange(base, first, dtype=np.int32), slice(len(parent), None)
+    roots = _Arcs(state[last].astype(np.int32), label[last], nodes.word[last], nodes.cost[last], number[last])
     output = np.where(nodes.word[above] == 0, nodes.word[here], 0)
     inner = _Arcs(parent, label[here], output, nodes.cost[here] - nodes.cost[above], number[here])
     own = place - base
@@ -264,8 +271,10 @@ def _merge_trees(inner: _Arcs, height: np.ndarray, merged: np.ndarray) -> None:
 
 
 def _numbered(arcs: _Arcs, final_cost: np.ndarray, key: np.ndarray) -> AutomatonArrays:
-    """Return the automaton of the states in use, sorted by `key`, the smallest of which belongs to the start."""
-    used = np.unique(np.concatenate([arcs.source, arcs.target]))
+    """Return the automaton of the states in use, sorted by `key`; the start has the smallest."""
+    in_use = np.zeros(len(key), bool)
+    in_use[arcs.source] = in_use[arcs.target] = True
+    used = np.flatnonzero(in_use)
     used = used[np.argsort(key[used], kind="stable")]
     number = np.empty(len(key), np.int64)
     number[used] = np.arange(len(used))

@@ -53,8 +53,7 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
 
     ngrams = _with_prefixes(model, vocabulary)
     states: dict[Ngram, int] = {(): 0}
-    for ngram in ngrams:
-        states.setdefault(ngram[:-1], len(states))
+    sources = [states.setdefault(ngram[:-1], len(states)) for ngram in ngrams]
     for history, weight in model.back_offs.items():
         if weight and history in ngrams and history[-1] != END:
             states.setdefault(history, len(states))
@@ -70,8 +69,8 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
     labels = {word: number[nfc(word)] for word in vocabulary}
     arcs: list[tuple[int, int, float, int]] = []
     final_costs, order = {}, model.order
-    for ngram, log_probability in ngrams.items():
-        source, word = states[ngram[:-1]], ngram[-1]
+    for source, (ngram, log_probability) in zip(sources, ngrams.items(), strict=True):
+        word = ngram[-1]
         if word == END:
             final_costs[source] = -LN10 * log_probability
         elif word != START:
