@@ -40,8 +40,9 @@ def draw_lattice(lattice: Lattice, ax: "Axes | None" = None, max_words: int = 40
     places = _places(lattice, depth, best)
     n_rows = 1 + np.ptp([row for _, row in places.values()])
     longest = max((len(lattice.words[word]) for word in lattice.word.tolist()), default=1)
-    size = (depth.max() + 1) * (0.7 + 0.085 * longest), 0.6 + 0.42 * n_rows
-    axes = new_axes(*size) if ax is None else ax
+    height = 0.6 + 0.42 * n_rows
+    width = max((depth.max() + 1) * (0.7 + 0.085 * longest), height)
+    axes = new_axes(width, height) if ax is None else ax
     for arc in sorted(range(lattice.n_arcs), key=lambda arc: arc in best):  # the best path is drawn last
         _draw_arc(axes, lattice, arc, places, float(posterior[arc]), arc in best)
     for node, frame in enumerate(lattice.node_frame.tolist()):
@@ -81,7 +82,10 @@ def _places(lattice: Lattice, depth: np.ndarray, best: set[int]) -> dict[_Item, 
             best_items.add((target, -1))
     places: dict[_Item, _Place] = {}
     for layer in sorted(layers):
-        means = {item: np.mean([places[one][1] for one in before[item]] or [0.0]) for item in layers[layer]}
+        means = {
+            item: 0.0 if item in best_items else float(np.mean([places[one][1] for one in before[item]]))
+            for item in layers[layer]
+        }
         ordered = sorted(layers[layer], key=lambda item: (means[item], item not in best_items))
         straight = [row for row, item in enumerate(ordered) if item in best_items]
         shift = straight[0] if straight else round((len(ordered) - 1) / 2 - float(np.mean(list(means.values()))))

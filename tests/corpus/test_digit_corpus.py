@@ -23,7 +23,7 @@ def test_digit_corpus_is_readable_and_repeatable(tmp_path):
         assert 1 <= len(utterance.words) <= 3
         assert set(utterance.words) <= words
     files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
-    assert len(files) == 6 + 3 + 1 + 2 * 5
+    assert len(files) == 6 + 3 + 1 + 2 * 4
     assert all((first / path).read_bytes() == (second / path).read_bytes() for path in files)
     with pytest.raises(CorpusError, match="exists"):
         make_digit_corpus(first)
