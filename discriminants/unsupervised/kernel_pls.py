@@ -5,12 +5,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.util.estimator import COUNT, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelFeatures
+from discriminants.util.expansion import KernelFeatures
+from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import checked_targets
 
 _ROUNDING = 1e-10  # of the length of the targets, or of the first score
@@ -77,9 +77,7 @@ class KernelPLS(RegressorMixin, MultiOutputMixin, KernelFeatures):
             For fewer than two samples, or a kernel that is not symmetric.
         """
         self._validate_params()
-        X, y = validate_data(
-            self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
-        )
+        X, y = checked_samples(self, X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
         self._one_column = y.ndim == 1
         targets = checked_targets(y, X.dtype)
         kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
