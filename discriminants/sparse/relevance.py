@@ -16,6 +16,7 @@ _MAX_PRECISION = 1e6  # of the noise, relative to the variance of the targets: t
 _FIRST_PRECISION = 100.0  # of the noise, for targets of variance one: large noise would hide wide columns
 _MIN_PRECISION = 1e-10  # of a weight, relative to its precision by the samples: bounds the condition number
 _SPANNED = 1e-6  # of the squared length of a column: with less outside the active columns, it is not added
+_ROUNDING = 1e-13  # of the sum of the precisions: a smaller squared length is rounding
 _NEWTON_STEPS, _NEWTON_TOLERANCE, _MIN_STEP = 100, 1e-10, 1e-10
 
 
@@ -99,7 +100,7 @@ class _Quadratic:
         without a weight, s = S and q = Q.
         """
         s, q, least = self._S.copy(), self._Q.copy(), self._beta * self._squares
-        spanned = s <= _SPANNED * least
+        spanned = (s <= _SPANNED * least) | (self._squares <= _ROUNDING * self.total)
         inverse = 1.0 / self.covariance.diagonal()
         s[self.active] = np.maximum(inverse - self.alpha[self.active], _SPANNED * inverse)
         q[self.active] = self.mean * inverse
