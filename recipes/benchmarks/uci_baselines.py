@@ -17,7 +17,7 @@ from recipes.benchmarks.lssvm_uci import FILES, SIZES, open_problem
 from recipes.benchmarks.model_choice import SEED, Search
 from recipes.benchmarks.study import Study, Table
 
-_SHRINKAGE = 1e-3  # of the class covariances of QDA, of which some are singular
+_SHRINKAGE = 1e-3  # of the class covariances of QDA; some are singular
 
 CLASSIFIERS: dict[str, Any] = {
     "lda": LinearDiscriminantAnalysis(),
