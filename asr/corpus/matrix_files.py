@@ -2,6 +2,7 @@
 
 import io
 import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from discriminants.util.paths import is_dir
 _PACKING = 50  # maximum compression ratio
 _UNREADABLE = (
     ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError, SyntaxError, TokenError, RuntimeError,
-    zipfile.BadZipFile, zlib.error,
+    zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip
 
 
@@ -38,14 +39,14 @@ def read_matrices(path: Path) -> dict[str, np.ndarray]:
     if path.suffix != ".npz":
         return dict(read_archive(path))
     with open_for_reading(path) as file:
-        most = _PACKING * file.seek(0, 2)
-        try:
-            with zipfile.ZipFile(file) as archive:
-                if sum(member.file_size for member in archive.infolist()) > most:
-                    raise CorpusError(f"{path}: the arrays are more than {_PACKING} times as large as the file.")
-                members = [(member.filename, archive.read(member)) for member in archive.infolist()]
-        except _UNREADABLE as error:
-            raise CorpusError(f"{path}: not an .npz file ({error}).") from error
+        content = file.read()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _PACKING * len(content):
+                raise CorpusError(f"{path}: the arrays are more than {_PACKING} times as large as the file.")
+            members = [(member.filename, archive.read(member)) for member in archive.infolist()]
+    except _UNREADABLE as error:
+        raise CorpusError(f"{path}: not an .npz file ({error}).") from error
     return {name.removesuffix(".npy"): _array(name, content, path) for name, content in members}
 
 

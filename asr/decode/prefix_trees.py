@@ -113,8 +113,8 @@ def _lexicon_tree(spoken: list[LabeledPronunciation], n_words: int) -> _Lexicon:
             node = child
         end.append(node)
     first = np.searchsorted([one.word for one in spoken], np.arange(n_words + 2))
-    label, cost = np.array(numbers, np.int32), np.array([one.cost for one in spoken])
-    return _Lexicon(np.array(parent), label, np.array(depth), np.array(end, np.int64), cost, first)
+    columns = np.array(parent), np.array(numbers, np.int32), np.array(depth), np.array(end, np.int64)
+    return _Lexicon(*columns, np.array([one.cost for one in spoken]), first)
 
 
 class _Arcs(NamedTuple):
@@ -247,12 +247,12 @@ def _trees(arcs: _Arcs, tree: _Lexicon, first: int) -> _Trees:
     base = first - len(nodes.key)
     above, here = parent - base, slice(0, len(parent))
     state, lexical = np.divmod(nodes.key, size)
-    label, number, last = tree.label[lexical], np.arange(base, first, dtype=np.int32), slice(len(parent), None)
-    roots = _Arcs(state[last].astype(np.int32), label[last], nodes.word[last], nodes.cost[last], number[last])
+    label, node, last = tree.label[lexical], np.arange(base, first, dtype=np.int32), slice(len(parent), None)
+    roots = _Arcs(state[last].astype(np.int32), label[last], nodes.word[last], nodes.cost[last], node[last])
     output = np.where(nodes.word[above] == 0, nodes.word[here], 0)
-    inner = _Arcs(parent, label[here], output, nodes.cost[here] - nodes.cost[above], number[here])
-    own = place - base
-    ends = _Arcs(place, place, np.where(nodes.word[own] == 0, word, 0), cost - nodes.cost[own], arcs.target[arc])
+    inner = _Arcs(parent, label[here], output, nodes.cost[here] - nodes.cost[above], node[here])
+    at = place - base
+    ends = _Arcs(place, place, np.where(nodes.word[at] == 0, word, 0), cost - nodes.cost[at], arcs.target[arc])
     return _Trees(nodes, roots, inner, ends)
 
 
