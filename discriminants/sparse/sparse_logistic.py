@@ -240,9 +240,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             by_newton = self.solver == "irls" or (
                 self.solver == "auto" and groups is None and irls_is_affordable(n_samples, m, classes.shape[0])
             )
-            alpha = self.alpha_
-            if not by_newton:
-                whitening, alpha = whitening.for_ridge(alpha)
+            whitening, alpha = (whitening, self.alpha_) if by_newton else whitening.for_ridge(self.alpha_)
             weights, bias = self._first_weights(whitening, alpha, training, again)
             if not by_newton:
                 weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
