@@ -30,9 +30,12 @@ def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
 
 
 def check_columns(learner: Any, kernel: Any, n_centers: int) -> None:
-    """Check for one width per center, no string instead of a number, and as many columns as centers."""
+    """Check for one width per center, no string instead of a number, as many columns as centers, and finite values."""
+    centers = learner.basis_centers_
     try:
-        columns = kernel.columns(learner.basis_centers_)
+        columns = kernel.columns(centers, centers.dtype)
+        if centers.shape[1]:  # none for a precomputed kernel
+            columns.block(centers[:1])
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{type(learner).__name__}.kernel_ does not fit the centers: {error}") from error
     if columns.n_centers != n_centers:
