@@ -6,13 +6,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.inputs import checked_samples
+from discriminants.util.weights import weights_of, with_positive_weight
 
 
 @estimator
@@ -59,21 +60,31 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
     n_jobs: int | None = parameter(int, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+    @property
+    def _takes_weights(self) -> bool:
+        return bool(has_fit_parameter(self.estimator, "sample_weight"))
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Train an estimator for each task.
 
         Raises
         ------
         ValueError
-            For fewer than two classes, or values that the estimator rejects.
+            For fewer than two classes, values that the estimator rejects, or weights that it does not support.
         """
         self._validate_params()
         X, y = checked_samples(self, X, y)
+        X, y, weight = with_positive_weight(self, X, y, weights_of(self, X, y, sample_weight))
         self.classes_, codes = class_codes(y)
         self.code_ = output_code(self.coding, self.classes_.shape[0], self.random_state)
         sides = self.code_[codes].T
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_task)(clone(self.estimator), X[side != 0], (side[side != 0] > 0).astype(np.intp))
+            delayed(_fit_task)(
+                clone(self.estimator),
+                X[side != 0],
+                (side[side != 0] > 0).astype(np.intp),
+                {} if weight is None else {"sample_weight": weight[side != 0]},
+            )
             for side in sides
         )
         return self
@@ -99,5 +110,5 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         return class_scores(np.column_stack(outputs), self.code_, self.decoding)
 
 
-def _fit_task(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    return estimator.fit(X, y)
+def _fit_task(estimator: Any, X: np.ndarray, y: np.ndarray, weights: dict[str, np.ndarray]) -> Any:
+    return estimator.fit(X, y, **weights)

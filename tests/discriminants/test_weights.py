@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.svm import SVC
@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 import discriminants
 from discriminants import (
     BayesianLSSVMRegressor,
+    CodedClassifier,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
     KFDClassifier,
@@ -46,6 +47,7 @@ _WEIGHTED: list[Any] = [
     LinearDiscriminant(),
     LinearDiscriminant(posterior="platt"),
     PairwiseClassifier(LinearDiscriminant()),
+    CodedClassifier(LSSVMClassifier(**_OF_TRAINING)),
     OneVsOneSVC(held_out=0.0, tol=1e-9),
     SparseKernelLogisticClassifier(8, sigma=2.0, alpha=1e-3, solver="irls"),
     NPDRegressor(8, **_SIZED),
@@ -88,12 +90,12 @@ def samples(n_classes: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("learner", _WEIGHTED, ids=lambda learner: type(learner).__name__)
 def test_weight_counts_as_repeated_samples(learner: Any, n_classes: int) -> None:
     X, y, weight = samples(n_classes)
-    if not hasattr(learner, "predict_proba"):
+    if not is_classifier(learner):
         y = X[:, 0] * np.sin(X[:, 1]) + y
     rows = np.repeat(np.arange(60), weight)
     weighted = clone(learner).fit(X, y, sample_weight=weight.astype(float))
     repeated = clone(learner).fit(X[rows], y[rows])
-    method = "predict_proba" if hasattr(learner, "predict_proba") else "predict"
+    method = next(name for name in ("predict_proba", "decision_function", "predict") if hasattr(learner, name))
     expected = getattr(repeated, method)(X)
     np.testing.assert_allclose(getattr(weighted, method)(X), expected, rtol=1e-3, atol=2e-4)
     assert np.abs(getattr(clone(learner).fit(X, y), method)(X) - expected).max() > 1e-3
