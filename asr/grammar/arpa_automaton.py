@@ -67,24 +67,31 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
     words = distinct_words(vocabulary)
     number = {word: label for label, word in enumerate(words, 1)}
     labels = {word: number[nfc(word)] for word in vocabulary}
-    arcs: list[tuple[int, int, float, int]] = []
-    final_costs, order = {}, model.order
+    final_costs, order, state_at = {}, model.order, states.get
+    columns = starts, read, logs, ends = list[int](), list[int](), list[float](), list[int]()
     for source, (ngram, log_probability) in zip(sources, ngrams.items(), strict=True):
         word = ngram[-1]
         if word == END:
             final_costs[source] = -LN10 * log_probability
         elif word != START:
-            target = state_of(ngram if len(ngram) < order else ngram[1:])
-            arcs.append((source, labels[word], -LN10 * log_probability, target))
+            history = ngram if len(ngram) < order else ngram[1:]
+            target = state_at(history)
+            starts.append(source)
+            read.append(labels[word])
+            logs.append(log_probability)
+            ends.append(state_of(history[1:]) if target is None else target)
     for history, state in states.items():
         if history:
-            weight = model.back_offs.get(history, 0.0)
-            arcs.append((state, len(words) + 1, -LN10 * weight, state_of(history[1:])))
+            starts.append(state)
+            read.append(len(words) + 1)
+            logs.append(model.back_offs.get(history, 0.0))
+            ends.append(state_of(history[1:]))
     start = state_of((START,)) if model.order > 1 else 0
     return grammar_of_columns(
         ORDER_NAMES.get(model.order, f"{model.order}-gram"),
         words,
-        *zip(*arcs, strict=True),
+        *columns,
+        scale=-LN10,
         final_costs=final_costs,
         n_states=len(states),
         start=start,

@@ -141,18 +141,22 @@ def grammar_of_columns(
     costs: Sequence[float],
     targets: Sequence[int],
     *,
+    scale: float = 1.0,
     final_costs: Mapping[int, float],
     n_states: int,
     start: int = 0,
     left_out: Iterable[str] = (),
 ) -> Grammar:
-    """Build an automaton as `build_grammar` does, from columns of arcs and the words of `distinct_words`."""
+    """Build an automaton as `build_grammar` does, from columns of arcs and the words of `distinct_words`.
+
+    Costs of arcs are multiplied by `scale`.
+    """
     import numpy as np
 
     from asr.grammar.automaton_arrays import AutomatonArrays
 
     source, label, target = (np.array(column, np.int32) for column in (sources, labels, targets))
-    cost = np.array(costs, np.float64)
+    cost = scale * np.array(costs, np.float64)
     for wrong in np.flatnonzero(~(np.abs(cost) <= MAX_COST))[:1].tolist():
         of = "backing off" if label[wrong] > len(words) else repr(words[label[wrong] - 1])
         raise _no_cost(name, cost[wrong], of)
