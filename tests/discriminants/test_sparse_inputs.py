@@ -233,6 +233,7 @@ _OTHER_INPUTS = {
     "RecurrentLSSVM",
     "ShrinkingGridSearchCV",
     "PairwiseClassifier",
+    "CodedClassifier",
 }  # series, or another estimator
 _NAMES = [
     name
