@@ -95,7 +95,8 @@ def test_derived_estimator_completes_inherited_entries() -> None:
     ]
     assert str(inspect.signature(Derived)).startswith("(first: int = 1, *, second: str = 'b'")
     assert vars(Derived()) == {"first": 1, "second": "b", "third": None}
-    assert entries(Derived.fit, "Parameters") == [("X", "array-like of shape (n_samples, n_features)", "Samples.")]
+    text = "Samples; sparse if learner and kernel support it."
+    assert entries(Derived.fit, "Parameters") == [("X", "array-like of shape (n_samples, n_features)", text)]
     assert entries(Derived.fit, "Raises")[0][2].endswith("parameters out of range.\n    For an empty X.")
     assert "S. Mika, Kernel Fisher Discriminants" in (Derived.__doc__ or "")
 
