@@ -211,7 +211,7 @@ def test_sparse_centers_of_another_kernel_are_refused() -> None:
         estimator_from_arrays(arrays, json.loads(text))
 
 
-@pytest.mark.parametrize("kernel", ["linear", SigmoidKernel(), "gaussian", "precomputed", rbf_kernel], ids=str)
+@pytest.mark.parametrize("kernel", ["linear", SigmoidKernel(), "gaussian", "precomputed", rbf_kernel])
 @pytest.mark.parametrize("learner", [LSSVMClassifier, KRLSClassifier])
 def test_tag_of_sparse_input_depends_on_learner_and_kernel(learner: Any, kernel: Any) -> None:
     dot_product = kernel == "linear" or isinstance(kernel, SigmoidKernel)
