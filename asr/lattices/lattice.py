@@ -12,6 +12,8 @@ from asr.util.errors import DecodeError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_ROUNDING = 1e-12  # of the largest score: forward and backward scores of one path differ by rounding
+
 
 @dataclass(frozen=True)
 class Lattice:
@@ -148,7 +150,8 @@ class Lattice:
         best = self.best_score
         if not best > -np.inf:
             raise DecodeError("no path leads from the first node of the lattice to an end")
-        least = best - beam
+        reached = self.forward[np.isfinite(self.forward)]
+        least = best - beam - _ROUNDING * max(1.0, float(np.abs(reached).max()))  # the best path itself always stays
         through = self.forward[self.source] + self.score + self.backward[self.target]
         kept = (through >= least) & (through > -np.inf)
         ends = (self.forward + self.final_score >= least) & (self.final_score > -np.inf)

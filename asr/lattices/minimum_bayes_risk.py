@@ -83,7 +83,7 @@ def mbr_decode(lattice: Lattice, scale: float | None = None) -> MbrResult:
             weight = gamma[number, which].sum()
             words = tuple((lattice.words[one - 1] if one else "", float(gamma[number, one])) for one in listed.tolist())
             begin, stop = (float(of[number, which].sum() / weight) for of in (begins, ends))
-            found.append(Bin(words, begin, stop))
+            found.append(Bin(words, begin, min(stop, float(end.max()))))  # rounding may add to the mean of equal ends
     return MbrResult(tuple(found), float(risk))
 
 

@@ -116,6 +116,10 @@ def test_least_risk_of_long_audio_looks_at_what_is_nearest(lattice, monkeypatch)
     assert len(mbr_decode(lattice).words) > 0
 
 
+def test_no_beam_keeps_the_best_sentence(lattice):
+    assert lattice.first in {words for words, _, _ in all_paths(lattice.pruned(0.0))}
+
+
 def test_one_sentence_alone_is_certain(lattice):
     alone = lattice.pruned(0.0) if len(all_paths(lattice.pruned(0.0))) == 1 else None
     if alone is not None:
