@@ -29,7 +29,7 @@ _NAMES = {
     "sparse.orols": ["OROLSClassifier", "OROLSRegressor"],
     "sparse.ols": ["OLSClassifier", "OLSRegressor"],
     "sparse.krls": ["KRLSClassifier", "KRLSRegressor"],
-    "sparse.lp_machine": ["LPMachineClassifier"],
+    "sparse.lp_machine": ["LPMachineClassifier", "LPMachineRegressor"],
     "sparse.rvm": ["RVMClassifier", "RVMRegressor"],
     "fisher.kfd": ["KFDClassifier"],
     "fisher.invariant_kfd": ["InvariantKFDClassifier"],

@@ -48,6 +48,11 @@ class CombinedKernel(Kernel):
         return self._with([part.resolved(X, sample_weight) for part in self.parts()])
 
     @property
+    def sparse_inputs(self) -> bool:  # type: ignore[override]
+        """True if it is for all parts."""
+        return all(part.sparse_inputs for part in self.parts())
+
+    @property
     def centers_are_points(self) -> bool:
         """True if it is for all parts."""
         return all(part.centers_are_points for part in self.parts())

@@ -132,6 +132,11 @@ class ConformalKernel(KernelWithFactor):
         copy.width = positive_number("width", resolve_sigma(self.width, X, sample_weight))
         return copy
 
+    @property
+    def sparse_inputs(self) -> bool:  # type: ignore[override]
+        """Always False: c needs distances."""
+        return False
+
     def of_points(self, X: np.ndarray) -> np.ndarray:
         """Return c."""
         return GaussianKernel(positive_number("width", self.width)).evaluate(

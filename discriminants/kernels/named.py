@@ -27,6 +27,9 @@ NAMED: dict[str, Any] = {
 }
 
 
+_ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial"}  # scikit-learn's names
+
+
 def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
     """Return the kernel object for a name, with width `sigma`, or the given object, which has its own parameters.
 
@@ -46,7 +49,8 @@ def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
     if isinstance(kernel, str):
         if kernel in NAMED:
             return NAMED[kernel]()
-        raise ValueError(f"kernel must be one of {', '.join(sorted(NAMED))} or a kernel object, got {kernel!r}")
+        hint = f". Use {_ELSEWHERE[kernel]!r}" if kernel in _ELSEWHERE else ""
+        raise ValueError(f"kernel must be one of {', '.join(sorted(NAMED))} or a kernel object, got {kernel!r}{hint}")
     if callable(kernel):
         return FunctionKernel(kernel)
     raise ValueError(f"kernel must be a name, a kernel object or a function, got {kernel!r}")

@@ -7,6 +7,8 @@ from scipy.linalg import eigh
 
 from discriminants.linear_systems.centred_scatter import centred_scatter, without_own_columns
 
+_ROUNDING = 1e-6  # of the largest eigenvalue, in float32
+
 
 class PenaltyPath:
     """Regularized least squares in kernel columns for any number of penalties mu.
@@ -83,8 +85,11 @@ class PenaltyPath:
             raise ValueError(f"regularizations must be positive finite numbers, got {regularizations!r}")
         inverses = 1.0 / (self.eigenvalues + mu[:, None])
         if not (inverses > 0).all():
+            smallest, largest = self.eigenvalues[[0, -1]]
+            rounded = -smallest < _ROUNDING * largest
             raise ValueError(
-                f"the kernel has negative eigenvalues, down to {self.eigenvalues[0]:.3g}. Expected regularizations "
-                f"above {-self.eigenvalues[0]:.3g}. Use centered X with a linear or polynomial kernel"
+                f"the kernel has negative eigenvalues, down to {smallest:.3g}, "
+                f"{'from rounding' if rounded else 'so it is not positive semidefinite'}. "
+                f"Expected {'centered X' if rounded else 'another kernel'}, or regularizations above {-smallest:.3g}"
             )
         return inverses

@@ -29,7 +29,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     The targets are +-1, one output per class against the rest (one output for two classes). They are treated as
     regression targets with normal noise, as in `BayesianLSSVMRegressor`. Probabilities include the posterior variance
     of the output, so they approach the priors far from the training samples (Suykens et al. 2002, section 4.1.3). The
-    predicted class has the largest probability.
+    predicted class has the largest probability. For weights of classes use `LSSVMClassifier(class_weight=...)`.
 
     Time and memory are those of `BayesianLSSVMRegressor`; all outputs share the decompositions.
 

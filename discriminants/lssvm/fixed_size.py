@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.metaestimators import available_if
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import Kernel, PrecomputedKernel
@@ -24,7 +23,7 @@ from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, parameter
 from discriminants.util.few_samples import are_few
 from discriminants.util.inputs import checked_samples
-from discriminants.util.partial_fit import can_stream
+from discriminants.util.partial_fit import available_if_streaming, check_streaming
 
 _TIE = 1e-9  # relative difference of scores due to rounding
 PENALTIES = np.logspace(-8, 4, 25)
@@ -32,14 +31,14 @@ _EVIDENCE = ("prior_variance_", "noise_variance_", "log_evidence_", "variance_",
 _STATE = ("sums_", "whitening_", "moments_", "scores_", "center_indices_", *_EVIDENCE)
 
 
-def _can_stream(learner: Any) -> bool:
+def _check_streaming(learner: Any) -> None:
     fitted = hasattr(learner, "dual_coef_") and not hasattr(learner, "sums_")
     by_leaving_out = isinstance(learner.regularization, str) and learner.regularization == "leave_one_out"
     obstacles = {
-        "a previous fit, which keeps no sums. Use a new estimator": fitted,
+        "a previous fit, which keeps no sums. Use partial_fit of a new estimator for all samples": fitted,
         "regularization = 'leave_one_out', which reads all samples twice. Use 'gcv'": by_leaving_out,
     }
-    return can_stream(learner, obstacles)
+    check_streaming(learner, obstacles)
 
 
 @estimator
@@ -292,7 +291,7 @@ class FixedSizeLSSVMRegressor(_FixedSize, ErrorBars):
             self._bias_variance, self._noise_known = self.noise_variance_ / path.n_samples, False
         return weights
 
-    @available_if(_can_stream)
+    @available_if_streaming(_check_streaming)
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
 
@@ -336,7 +335,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
 
     posterior: str = parameter({"auto", *POSTERIORS}, default="auto")
 
-    @available_if(_can_stream)
+    @available_if_streaming(_check_streaming)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
         """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
 

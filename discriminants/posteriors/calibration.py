@@ -225,7 +225,7 @@ def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | Non
     curve : ReliabilityCurve
         Result of `reliability_curve`.
     ax : matplotlib axes, optional
-        Axes to draw on; a new figure by default.
+        Axes to draw on; those of a new figure of pyplot by default.
     name : str, optional
         Label in the legend; the mean of |accuracy - confidence| is appended.
 
@@ -242,9 +242,9 @@ def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | Non
     'posterior'
     """
     if ax is None:
-        from matplotlib.figure import Figure
+        import matplotlib.pyplot as plt
 
-        ax = Figure().subplots()
+        _, ax = plt.subplots()
     if not ax.lines:
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linestyle="--", label="perfect")
         ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), xlabel="posterior", ylabel="fraction of correct predictions")

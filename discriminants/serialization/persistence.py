@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from discriminants.serialization.classes import make_estimator, refuse_search, require_known
 from discriminants.serialization.model_file import load_arrays, save_arrays
@@ -52,6 +53,8 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
     ------
     ModelFormatError
         If a parameter or attribute has a type that cannot be represented.
+    NotFittedError
+        If the estimator is not fitted.
 
     Examples
     --------
@@ -61,6 +64,7 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
     >>> metadata["format"]
     'scikit-learn estimator...'
     """
+    check_is_fitted(estimator)
     arrays: Arrays = {}
     return arrays, {"format": _FORMAT, "estimator": _encode(estimator, type(estimator).__name__, arrays)}
 
@@ -139,7 +143,7 @@ def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str | type] 
     >>> require_storable(NPDClassifier())
     """
     require_known(estimator, tuple(trusted))
-    estimator_to_arrays(estimator)
+    _encode(estimator, type(estimator).__name__, {})
 
 
 def _encode(value: Any, where: str, arrays: Arrays) -> Any:

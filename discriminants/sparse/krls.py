@@ -9,7 +9,6 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import PrecomputedKernel, make_kernel
@@ -21,13 +20,13 @@ from discriminants.util.blas_threads import one_blas_thread
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.inputs import checked_samples
-from discriminants.util.partial_fit import can_stream
+from discriminants.util.partial_fit import available_if_streaming, check_streaming
 from discriminants.util.regression import KernelRegressor
 
 
-def _can_stream(learner: Any) -> bool:
+def _check_streaming(learner: Any) -> None:
     obstacle = f"form = {learner.form!r}, which reads the data twice. Use 'one_pass'"
-    return can_stream(learner, {obstacle: learner.form != "one_pass"})
+    check_streaming(learner, {obstacle: learner.form != "one_pass"})
 
 
 @estimator
@@ -198,7 +197,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         self._begin(X, targets.shape[1])
         self._learn(X, targets)
 
-    @available_if(_can_stream)
+    @available_if_streaming(_check_streaming)
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Update the model with further samples; any division of a stream gives the model of `fit` on all of it.
 
@@ -269,7 +268,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         if self.posterior != "gaussian":
             super()._calibrate(X, codes, targets, weight)
 
-    @available_if(_can_stream)
+    @available_if_streaming(_check_streaming)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
         """Update the model with further samples; any division of a stream gives the outputs of `fit` on all of it.
 

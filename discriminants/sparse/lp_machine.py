@@ -132,7 +132,7 @@ class LPMachineRegressor(_LPMachine, KernelRegressor):
     Examples
     --------
     >>> import numpy as np
-    >>> from discriminants.sparse.lp_machine import LPMachineRegressor
+    >>> from discriminants import LPMachineRegressor
     >>> X = np.linspace(-3, 3, 60)[:, None]
     >>> bool(LPMachineRegressor().fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9)
     True

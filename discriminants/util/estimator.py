@@ -64,7 +64,9 @@ def estimator(cls: Class) -> Class:
         if name in vars(cls):
             names = dict.fromkeys([name, "fit"] if name in _FITS else [name])
             found = [vars(base).get(each) for each in names for base in kind.__mro__]
-            own, *others = [getattr(method, "fn", method) for method in found if method]  # `fn` of `available_if`
+            own, *others = [
+                getattr(method, "fn", method) for method in found if method
+            ]  # `fn` of `available_if_streaming`
             if not own.__doc__:
                 continue
             docs = [own.__doc__, *(getattr(method, "_declared", method.__doc__) for method in others)]

@@ -1,16 +1,38 @@
-"""Test whether a learner supports `partial_fit` with its current parameters."""
+"""`partial_fit` of learners that support it only with some parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import Any
 
 from discriminants.kernels import PrecomputedKernel
 
 
-def can_stream(learner: Any, obstacles: Mapping[str, bool]) -> bool:
-    """Return whether a learner with centers among its samples supports `partial_fit`, for `available_if`.
+class StreamMethod:
+    """Method that exists only while `check` passes for the learner; its AttributeError is that of `check`.
 
-    `obstacles` maps other conditions, in words, to whether they hold. Raises AttributeError with the first one that
-    does, so that the error gives a reason.
+    scikit-learn's `available_if` has a fixed message, with the reason only in the cause.
+    """
+
+    def __init__(self, fn: Callable[..., Any], check: Callable[[Any], None]) -> None:
+        self.fn, self.check = fn, check
+        self.__doc__, self.__name__ = fn.__doc__, fn.__name__
+
+    def __get__(self, learner: Any, owner: Any = None) -> Any:
+        if learner is None:
+            return self.fn
+        self.check(learner)
+        return MethodType(self.fn, learner)
+
+
+def available_if_streaming(check: Callable[[Any], None]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a method that exists only if `check` raises no AttributeError for the learner."""
+    return lambda fn: StreamMethod(fn, check)
+
+
+def check_streaming(learner: Any, obstacles: Mapping[str, bool]) -> None:
+    """Raise AttributeError unless a learner with centers among its samples supports `partial_fit`.
+
+    `obstacles` maps other conditions, in words, to whether they hold. The message has the first one that does.
     """
     posterior = getattr(learner, "posterior", "gaussian")
     at_once = posterior not in ("auto", "gaussian")
@@ -23,4 +45,3 @@ def can_stream(learner: Any, obstacles: Mapping[str, bool]) -> bool:
     for obstacle, stands in {**obstacles, **common}.items():
         if stands:
             raise AttributeError(f"{type(learner).__name__} does not support partial_fit with {obstacle}")
-    return True

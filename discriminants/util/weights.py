@@ -24,7 +24,7 @@ def weights_of(learner: Any, X: Any, y: np.ndarray, sample_weight: Any) -> np.nd
     name = type(learner).__name__
     if not getattr(learner, "_takes_weights", False):
         given = "class_weight" if sample_weight is None else "sample_weight"
-        raise ValueError(f"{name} does not support {given}. Use {instead_of(learner)}, or repeat samples")
+        raise ValueError(f"{name} does not support {given}. Use {instead_of(learner)}")
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight is 0 for all samples. Expected at least one positive weight")

@@ -29,6 +29,11 @@ FOLDER = Path("digits")
 FEATURES = FeatureConfig(sample_rate=8000, normalize="speaker")
 
 
+def framed(samples: np.ndarray) -> np.ndarray:
+    """Return the windows of 25 ms that begin every 10 ms, shape (n_frames, 200): exercise 1.1."""
+    return np.lib.stride_tricks.sliding_window_view(samples, 200)[::80]
+
+
 def _made() -> Path:
     return FOLDER if FOLDER.is_dir() else make_digit_corpus(FOLDER)
 

@@ -31,6 +31,7 @@ from discriminants import (
     KSODClassifier,
     LinearDiscriminant,
     LPMachineClassifier,
+    LPMachineRegressor,
     LSSVMClassifier,
     LSSVMKernelPCA,
     LSSVMRegressor,
@@ -76,7 +77,6 @@ from discriminants.kernels import (
 )
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.sparse.lp_machine import LPMachineRegressor
 
 _PAIR = LinearDiscriminant(regularization=0.01)
 # With these settings, the largest posterior of every sample in the checks belongs to the largest output.

@@ -232,9 +232,9 @@ def test_what_a_stream_cannot_do_is_said() -> None:
         (FixedSizeLSSVMRegressor(kernel="precomputed"), "precomputed"),
         (FixedSizeLSSVMClassifier(posterior="platt"), "platt"),
     ):
-        with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as raised:
+        assert not hasattr(model, "partial_fit")
+        with pytest.raises(AttributeError, match=reason):
             model.partial_fit(X, y)
-        assert reason in str(raised.value.__cause__)
     stream = FixedSizeLSSVMRegressor(10, chooser="random", random_state=0).partial_fit(X, targets)
     with pytest.raises(ValueError, match=r"targets of shape \(n_samples, 2\)"):
         stream.partial_fit(X, targets[:, 0])

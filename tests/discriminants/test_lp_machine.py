@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.datasets import load_iris, make_moons
 
-from discriminants import GaussianKernel, LPMachineClassifier
-from discriminants.sparse.lp_machine import LPMachineRegressor
+from discriminants import GaussianKernel, LPMachineClassifier, LPMachineRegressor
 
 
 def _hinge(X: np.ndarray, y: np.ndarray, weight: np.ndarray, C: float) -> float:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import (
@@ -451,8 +452,13 @@ def test_of_a_search_the_best_is_saved(search: Any, cv: Any) -> None:
     np.testing.assert_array_equal(restored(*taken_apart(again)).simulate(5), around.simulate(5))
 
 
-def test_unfitted_estimators_and_regressors_come_back() -> None:
-    assert not hasattr(restored(*taken_apart(SVC())), "classes_")
+@pytest.mark.parametrize("estimator", [SVC(), NPDClassifier(), make_pipeline(StandardScaler(), SVC())], ids=str)
+def test_unfitted_estimator_raises_when_saved(estimator: BaseEstimator) -> None:
+    with pytest.raises(NotFittedError):
+        estimator_to_arrays(estimator)
+
+
+def test_regressors_and_label_transformers_come_back() -> None:
     X, y = samples()
     regressor = NPDRegressor(9, kernel="linear").fit(X, y.astype(float))
     np.testing.assert_array_equal(restored(*taken_apart(regressor)).predict(X), regressor.predict(X))

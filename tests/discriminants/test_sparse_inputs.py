@@ -37,7 +37,15 @@ from discriminants import (
 )
 from discriminants.center_selection.choice import CHOOSERS
 from discriminants.center_selection.cluster_means import cluster_means
-from discriminants.kernels import LinearKernel, PolynomialKernel, SigmoidKernel
+from discriminants.kernels import (
+    ConformalKernel,
+    DistanceKernel,
+    GaussianKernel,
+    LinearKernel,
+    NormalizedKernel,
+    PolynomialKernel,
+    SigmoidKernel,
+)
 from discriminants.logistic.checkpoint import digest_of
 from discriminants.parallel.workers import LocalWorkers
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
@@ -45,6 +53,8 @@ from discriminants.util.distinct import distinct_rows
 from discriminants.util.errors import ModelFormatError
 
 _LINEAR = {"kernel": "linear"}
+_COSINE = NormalizedKernel(LinearKernel())
+_COMBINED = [_COSINE, LinearKernel() + 0.5 * PolynomialKernel(2) * _COSINE, DistanceKernel(LinearKernel())]
 _LEARNERS = [
     FixedSizeLSSVMRegressor(20, kernel="polynomial", chooser="greedy", regularization="leave_one_out", random_state=0),
     *(
@@ -58,6 +68,10 @@ _LEARNERS = [
     LSSVMRegressor(kernel=PolynomialKernel(2), solver="conjugate_gradient", tol=1e-10),
     NPDClassifier(10, kernel="sigmoid", random_state=0),
     NPDRegressor(10, n_candidates=None, rule="largest_residual", criterion=None, **_LINEAR),
+    FixedSizeLSSVMClassifier(20, kernel=_COSINE, random_state=0),
+    LSSVMClassifier(kernel=LinearKernel() + 0.5 * PolynomialKernel(2) * _COSINE),
+    OROLSClassifier(10, kernel=DistanceKernel(LinearKernel()), random_state=0),
+    SparseKernelLogisticClassifier(10, kernel=_COSINE, learning_rate=0.03),
     OLSClassifier(10, **_LINEAR),
     OROLSClassifier(10, n_candidates=40, candidates="residual", random_state=0, **_LINEAR),
     OROLSRegressor(10, criterion="cv", random_state=0, **_LINEAR),
@@ -113,8 +127,8 @@ def test_dot_product_learner_keeps_the_contract_of_sparse_input(kind: Any, check
         check(kind.__name__, kind(kernel=kernel))
 
 
-@pytest.mark.parametrize("kernel", [LinearKernel(), PolynomialKernel(3), SigmoidKernel()], ids=str)
-def test_dot_product_kernel_of_sparse_points_equals_the_dense_one(kernel: Any) -> None:
+@pytest.mark.parametrize("kernel", [LinearKernel(), PolynomialKernel(3), SigmoidKernel(), *_COMBINED], ids=str)
+def test_kernel_of_sparse_points_equals_the_dense_one(kernel: Any) -> None:
     X, _ = _samples()
     dense, resolved = X.toarray(), kernel.resolved(X)
     expected = kernel.resolved(dense)(dense, dense[:9])
@@ -211,11 +225,14 @@ def test_sparse_centers_of_another_kernel_are_refused() -> None:
         estimator_from_arrays(arrays, json.loads(text))
 
 
-@pytest.mark.parametrize("kernel", ["linear", SigmoidKernel(), "gaussian", "precomputed", rbf_kernel])
+_DENSE = ["gaussian", "precomputed", rbf_kernel, LinearKernel() + GaussianKernel(), ConformalKernel(_COSINE, np.eye(2))]
+
+
+@pytest.mark.parametrize("kernel", ["linear", SigmoidKernel(), *_COMBINED, *_DENSE])
 @pytest.mark.parametrize("learner", [LSSVMClassifier, KRLSClassifier])
 def test_tag_of_sparse_input_depends_on_learner_and_kernel(learner: Any, kernel: Any) -> None:
-    dot_product = kernel == "linear" or isinstance(kernel, SigmoidKernel)
-    assert get_tags(learner(kernel=kernel)).input_tags.sparse == (learner is LSSVMClassifier and dot_product)
+    supported = learner is LSSVMClassifier and not any(kernel is each for each in _DENSE)
+    assert get_tags(learner(kernel=kernel)).input_tags.sparse == supported
 
 
 @pytest.mark.parametrize("learner", [FixedSizeLSSVMClassifier(), PairwiseClassifier(KFDClassifier())], ids=str)

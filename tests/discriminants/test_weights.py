@@ -18,6 +18,7 @@ from discriminants import (
     KFDClassifier,
     LinearDiscriminant,
     LPMachineClassifier,
+    LPMachineRegressor,
     LSSVMClassifier,
     LSSVMRegressor,
     NPDClassifier,
@@ -57,6 +58,7 @@ _WEIGHTED: list[Any] = [
     FixedSizeLSSVMRegressor(60, sigma=2.0, regularization=0.1),
     BayesianLSSVMRegressor(),
     LPMachineClassifier(sigma=2.0, regularization=0.1),
+    LPMachineRegressor(sigma=2.0, regularization=0.1),
     RVMClassifier(sigma=2.0),
     RVMRegressor(sigma=2.0),
 ]

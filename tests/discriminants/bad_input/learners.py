@@ -21,6 +21,7 @@ from discriminants import (
     KSODClassifier,
     LinearDiscriminant,
     LPMachineClassifier,
+    LPMachineRegressor,
     LSSVMClassifier,
     LSSVMRegressor,
     NPDClassifier,
@@ -41,7 +42,6 @@ from discriminants import (
     SparseKFDRegressor,
     WeightedLSSVMRegressor,
 )
-from discriminants.sparse.lp_machine import LPMachineRegressor
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -49,6 +49,12 @@ def test_what_names_no_kernel_is_refused(kernel: object) -> None:
         make_kernel(kernel)
 
 
+@pytest.mark.parametrize(("name", "here"), [("rbf", "gaussian"), ("poly", "polynomial")])
+def test_name_of_scikit_learn_raises_with_the_name_here(name: str, here: str) -> None:
+    with pytest.raises(ValueError, match=f"'{here}'"):
+        make_kernel(name)
+
+
 def test_a_kernel_object_is_taken_as_it_is() -> None:
     kernel = PolynomialKernel(2)
     assert make_kernel(kernel) is kernel
