@@ -227,6 +227,12 @@ def test_classifier_by_object_path_and_entry_point_gives_one_model(
         load_model(models["path"])
     recognizer = toolkit.Recognizer.load(models["path"], classifier=f"{own_module}:ClassMeans")
     assert recognizer.model.kind == "hybrid"
+    other = f"{own_module}:Opaque"
+    with pytest.raises(ModelFormatError, match=rf"ClassMeans.*{other}"):  # in the process that knows the class
+        toolkit.Recognizer.load(models["path"], classifier=other)
+    classifiers._given.clear()
+    with pytest.raises(ModelFormatError, match=rf"ClassMeans.*{other}"):
+        toolkit.Recognizer.load(models["path"], classifier=other)
 
     shutil.copytree(tmp_path / "gmm", tmp_path / "opaque")
     opaque = import_module(own_module).Opaque()
