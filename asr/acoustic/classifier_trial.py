@@ -1,5 +1,6 @@
 """Trial of the user's own classifier on a few frames before a training: fit, scores, and storage as arrays."""
 
+from collections.abc import Callable
 from traceback import extract_tb
 from typing import Any
 
@@ -21,7 +22,7 @@ N_STATES = 4
 FRAMES_OF_STATE = 100
 _CHECKED = ("sklearn", "discriminants")
 _TOLERANCE = 1e-3  # of scores in nats
-_POSTERIORS = {"predict_proba": np.asarray, "predict_log_proba": np.exp}  # conversions of the results
+_POSTERIORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"predict_proba": np.asarray, "predict_log_proba": np.exp}
 
 
 def why_not_storable(settings: HybridSettings, n_features: int, *, seed: int = 0) -> str | None:

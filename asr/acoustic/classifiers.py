@@ -204,7 +204,7 @@ def _trust(kind: type) -> None:
         _given[f"{kind.__module__}:{kind.__qualname__}"] = kind
 
 
-def name_of_classifier(given: str | Classifier) -> str:
+def name_of_classifier(given: str | type | Classifier) -> str:
     """Return the name of a classifier, or the class of an object as `module:Class`."""
     if isinstance(given, str):
         return given
