@@ -132,6 +132,7 @@ def test_confusions_are_drawn_on_given_axes():
 def test_training_html_has_the_error_rates(toy_run, tmp_path):
     files = (toy_run / "model.safetensors", toy_run / "gmm.safetensors", toy_run / "grammar.arpa")
     trained = TrainedModel(*files, toy_run, Outcome(24, []))
+    assert "hybrid" in str(trained) and len(str(trained)) < 200 + len(str(toy_run))
     texts = Cells(trained._repr_html_()).texts
     assert {"mixtures", "hybrid", "85"} <= set(texts)
     assert "mixtures" not in Cells(replace(trained, work_dir=tmp_path)._repr_html_()).texts
