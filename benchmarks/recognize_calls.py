@@ -86,8 +86,8 @@ def quickstart(work_dir: Path) -> tuple[Path, Path]:
     corpus = work_dir / "corpus"
     if not corpus.is_dir():
         make_naval_corpus(corpus, CorpusSettings(), jobs=1)
-    trained = asr.train(corpus / "train", corpus / "lexicon.txt", work_dir / "run", config=SETTINGS, jobs=1)
-    return trained.model, corpus / "test"
+    asr.train(corpus / "train", corpus / "lexicon.txt", work_dir / "run", config=SETTINGS, jobs=1)
+    return work_dir / "run" / "model.safetensors", corpus / "test"
 
 
 def tuned(model: Path, data: Path, work_dir: Path, grammar: str | None) -> Path:

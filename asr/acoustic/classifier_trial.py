@@ -1,14 +1,16 @@
 """Trial of the user's own classifier on a few frames before a training: fit, scores, and storage as arrays."""
 
+from collections.abc import Callable
 from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 
-from asr.acoustic.classifiers import trusted_classes
+from asr.acoustic.classifiers import SCORES, trusted_classes
+from asr.acoustic.given_scores import require_posteriors
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
-from asr.util.errors import ConfigError
+from asr.util.errors import ConfigError, FeatureError
 from discriminants.serialization.persistence import (
     estimator_from_arrays,
     estimator_to_arrays,
@@ -20,6 +22,7 @@ N_STATES = 4
 FRAMES_OF_STATE = 100
 _CHECKED = ("sklearn", "discriminants")
 _TOLERANCE = 1e-3  # of scores in nats
+_POSTERIORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"predict_proba": np.asarray, "predict_log_proba": np.exp}
 
 
 def why_not_storable(settings: HybridSettings, n_features: int, *, seed: int = 0) -> str | None:
@@ -28,7 +31,8 @@ def why_not_storable(settings: HybridSettings, n_features: int, *, seed: int = 0
     An own classifier is fitted to normal random frames of four states, float32 (400, n_features), and restored from its
     arrays. Classifiers of this project and of scikit-learn that model files support are not fitted.
 
-    Raises ConfigError if the classifier cannot be fitted, or its scores have another shape or are not finite.
+    Raises ConfigError if the classifier cannot be fitted, its scores have another shape or are not finite, or its
+    posteriors are negative or do not sum to 1.
     """
     classifier = classifier_of(settings)
     reason = _refused(classifier)
@@ -40,7 +44,16 @@ def why_not_storable(settings: HybridSettings, n_features: int, *, seed: int = 0
     frames = (means[states] + random.normal(size=(len(states), n_features))).astype(np.float32)
     model = HybridAcousticModel(classifier, N_STATES)
     try:
-        scores = model.fit(frames, states, seed=seed).log_likelihood(frames)
+        method = next(name for name in SCORES if hasattr(classifier, name))
+        with np.errstate(divide="ignore", invalid="ignore"):  # logarithms of 0 and of negative posteriors
+            scores = model.fit(frames, states, seed=seed).log_likelihood(frames)
+            posteriors = _POSTERIORS[method](getattr(classifier, method)(frames)) if method in _POSTERIORS else None
+        if posteriors is not None:
+            require_posteriors(posteriors)
+    except FeatureError as error:
+        raise ConfigError(
+            f"classifier {settings.classifier_name!r} cannot be used: {method} returns no probabilities: {error}"
+        ) from error
     except Exception as error:  # the code of another package can raise anything
         raise ConfigError(
             f"classifier {settings.classifier_name!r} cannot be used: {_described(error)}, on {len(frames)} trial "

@@ -178,18 +178,25 @@ def trusted_classes() -> tuple[str | type, ...]:
     return (*registered_packages(), *_given.values())
 
 
-def give_classifier(given: str | Classifier) -> None:
+def given_classes() -> list[str]:
+    """Return the names of the user's own classes in this process."""
+    return list(_given)
+
+
+def give_classifier(given: str | Classifier) -> type | None:
     """Let model files use the class of a classifier that the user names as `package.module:Class` or gives.
 
-    Raises ConfigError as `make_classifier` does; names without a colon have no effect.
+    Returns the class. Raises ConfigError as `make_classifier` does; names without a colon have no effect, and None is
+    returned.
     """
-    if isinstance(given, type):
-        _trust(given)
-    elif not isinstance(given, str):
-        _trust(type(given))
-    elif is_import_path(given):
-        found = imported(given, "classifier")
-        _trust(found if isinstance(found, type) else type(found()))
+    if isinstance(given, str) and not is_import_path(given):
+        return None
+    found: Any = imported(given, "classifier") if isinstance(given, str) else given
+    if isinstance(given, str) and not isinstance(found, type):
+        found = found()
+    kind: type = found if isinstance(found, type) else type(found)
+    _trust(kind)
+    return kind
 
 
 def _trust(kind: type) -> None:
@@ -197,7 +204,7 @@ def _trust(kind: type) -> None:
         _given[f"{kind.__module__}:{kind.__qualname__}"] = kind
 
 
-def name_of_classifier(given: str | Classifier) -> str:
+def name_of_classifier(given: str | type | Classifier) -> str:
     """Return the name of a classifier, or the class of an object as `module:Class`."""
     if isinstance(given, str):
         return given

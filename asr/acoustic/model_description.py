@@ -11,6 +11,7 @@ from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadat
 from asr.acoustic.search_settings import SearchSettings
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
+from asr.lexicon.phone_units import are_phones
 from asr.util.counted_text import count
 from asr.util.errors import printable
 
@@ -21,6 +22,7 @@ _NO_CONTEXT = "none: the states of a phone do not depend on its neighbors"
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
     """Describe the arrays and metadata of a file; inconsistent parts raise errors such as ValueError."""
     topology = topology_from(arrays, metadata)
+    token = "phone" if are_phones(metadata.lexicon) and not metadata.graphemes else "word"
     described: dict[str, Any] = {
         "kind": metadata.kind,
         "phones": len(metadata.phones),
@@ -28,6 +30,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "context": _NO_CONTEXT if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
         **({"pronunciations": _letters(metadata)} if metadata.graphemes else {}),
+        **({"pronunciations": "each word is a phone"} if token == "phone" else {}),
         **(
             {"pronunciation probabilities": f"of {count(len(metadata.probabilities), 'word')}"}
             if metadata.probabilities
@@ -35,7 +38,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         ),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
-        **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),
+        **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out, token)}),
         **({} if metadata.rejection is None else {"rejection": _rejection(metadata.rejection)}),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": _features(metadata),
@@ -106,13 +109,13 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
     }
 
 
-def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
+def _errors(held_out: HeldOutErrors, token: str) -> dict[str, Any]:
     rate = 100.0 * held_out.errors / held_out.words
     grammar = "the model's grammar" if held_out.own_grammar else "the tuning grammar"
     return {
         "words": held_out.words,
         "errors": held_out.errors,
-        "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), with {grammar}",
+        f"{token} error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), with {grammar}",
         "recognized by": "models of the same kind, trained without it" if held_out.cross_validated else "this model",
     }
 

@@ -1,7 +1,7 @@
 """A recognizer in one safetensors file: front end, phone HMMs, lexicon, grammar and search settings."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from asr.acoustic.acoustic_arrays import (
     topology_from,
     without_prefix,
 )
-from asr.acoustic.classifiers import trusted_classes
+from asr.acoustic.classifiers import given_classes, name_of_classifier, trusted_classes
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_description import describe
@@ -38,6 +38,11 @@ from discriminants.util.errors import DiscriminantError, UntrustedClassError
 
 FORMAT = "hybrid-asr model 3"
 WIDEST_FRAME = 1 << 20
+
+_NO_CLASS = (
+    "A model file never decides which code is imported. If you trust this class, give it: --classifier MODULE:CLASS "
+    "(classifier=)"
+)
 
 # Errors that inconsistent metadata and arrays can raise, also in another package's classifier.
 _MALFORMED = (
@@ -129,19 +134,32 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
     return arrays, metadata
 
 
-def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
+def load_model(path: Path, trusted: tuple[str, ...] = (), *, classifier: type | None = None) -> SpeechModel:
     """Read a model written by `save_model`.
 
     `trusted`: packages whose classifiers may be created, in addition to scikit-learn, this project, packages that
-    register classifiers, and classes that the user gave in this process (`give_classifier`). Raises ModelFormatError if
-    the file is truncated, has another format, or its parts are inconsistent, and MissingModelError if the file does not
-    exist. It is also a FileNotFoundError.
+    register classifiers, and classes that the user gave in this process (`give_classifier`). `classifier`: expected
+    class of a hybrid's classifier. Raises ModelFormatError if the file is truncated, has another format or class, or
+    its parts are inconsistent, and MissingModelError if the file does not exist. It is also a FileNotFoundError.
     """
     arrays, metadata = _read(path)
     try:
-        return _rebuild(arrays, metadata, (*trusted_classes(), *trusted))
+        model = _rebuild(arrays, metadata, (*trusted_classes(), *trusted))
+    except UntrustedClassError as error:
+        given = given_classes() if classifier is None else [name_of_classifier(classifier)]
+        raise ModelFormatError(f"{path}: {error}. {_other_class(given) if given else _NO_CLASS}") from error
     except _MALFORMED as error:
         raise _misfit(path, error) from error
+    hybrid = hybrid_stream(model.hmm.acoustic_model)
+    if classifier is not None and hybrid is not None:
+        own, expected = name_of_classifier(type(hybrid[1].classifier)), name_of_classifier(classifier)
+        if own != expected:
+            raise ModelFormatError(f"{path}: the class of the classifier is {own!r}. {_other_class([expected])}")
+    return model
+
+
+def _other_class(given: Sequence[str]) -> str:
+    return f"--classifier (classifier=) is {', '.join(given)}. Expected the model's class, if you trust it"
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
@@ -178,11 +196,6 @@ def _not_a_beginning(path: Path) -> str:
 def _misfit(path: Path, error: Exception) -> ModelFormatError:
     if isinstance(error, KeyError):
         reason = f"{error} is missing"
-    elif isinstance(error, UntrustedClassError):
-        return ModelFormatError(
-            f"{path}: {error}. A model file never decides which code is imported. If you trust this class, give it: "
-            "--classifier MODULE:CLASS (classifier=)"
-        )
     elif isinstance(error, ValidationError):
         reason = faults(error)[0].message
     else:

@@ -118,9 +118,11 @@ def train(
             check_samples=check_samples,
             until=until,
         )
+    baseline = work_dir / "gmm.safetensors"
+    hybrid = None if in_memory is not None else work_dir / "model.safetensors"
     return TrainedModel(
-        work_dir / ("gmm.safetensors" if until == "gmm" else "model.safetensors"),
-        work_dir / "gmm.safetensors",
+        baseline if until == "gmm" else hybrid,
+        baseline,
         work_dir / "grammar.arpa",
         work_dir,
         outcome,
@@ -460,7 +462,7 @@ def _align_with_own_model(
             temporary.write_bytes(path.read_bytes())
     with open_workers(jobs, cluster) as workers:
         outcome = align_data(
-            load_model(trained.model),
+            load_model(trained.baseline),
             data,
             output,
             root=optional_path(root),

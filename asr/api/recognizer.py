@@ -146,7 +146,7 @@ class Recognizer(Aligner):
             Model file made by `train` or `tune`.
         classifier : str, class or object, optional
             Class of the model's own classifier, such as "package.module:Class", as in training. A model file never
-            decides which code is imported.
+            decides which code is imported. A hybrid with another class is refused with a ModelFormatError.
         extractor : str, optional
             Class of the model's own features, as in training.
         scores : {"posteriors", "log-posteriors", "log-likelihoods"}, optional
@@ -155,11 +155,10 @@ class Recognizer(Aligner):
         **options
             Keywords as in the class, such as `grammar` and `beam`.
         """
-        if classifier is not None:
-            give_classifier(classifier)
+        kind = None if classifier is None else give_classifier(classifier)
         if extractor is not None:
             give_extractor(extractor)
-        model = load_model(Path(path))
+        model = load_model(Path(path), classifier=kind)
         recognizer = cls(model if scores is None else with_given_scores(model, scores), **options)
         recognizer._source = os.fspath(path)
         return recognizer

@@ -1,5 +1,6 @@
 """The commands `asr score` and `asr compare` as functions."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +16,7 @@ from asr.scoring.letter_case import without_case
 from asr.scoring.references import References
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.util.counted_text import count, some
-from asr.util.errors import ArgumentError, CorpusError, printable
+from asr.util.errors import ArgumentError, ConfigError, CorpusError, printable
 from asr.util.unicode_text import nfc
 
 
@@ -53,7 +54,8 @@ def score(
         Two files (references: Kaldi text, NIST trn or STM, HTK MLF or CTM; hypotheses: the same without STM), words by
         utterance, or texts in the same order. Only trn and STM files can have alternatives.
     speakers : path or mapping
-        Speaker of each utterance, or the path of a `utt2spk`. By default those of an STM file.
+        Speaker of each utterance, or the path of a `utt2spk`. STM files have their own speakers, so ConfigError is
+        raised if `speakers` is given too.
     ignore_case : bool
         Whether to ignore letter case.
     fold : path, optional
@@ -118,7 +120,10 @@ def compare(
     'A makes fewer errors than B: 0.00 % vs 33.33 % WER, p < 0.001 (matched pairs)'
     """
     given = dict(systems) if isinstance(systems, Mapping) else {str(path): path for path in systems}
-    if len(given) < 2 or len(given) < len(systems):
+    if len(given) < len(systems):
+        repeated = next(name for name, n in Counter(map(str, systems)).items() if n > 1)
+        raise ArgumentError(printable(f"compare: {repeated} is given more than once. Expected a file for each system"))
+    if len(given) < 2:
         raise ArgumentError(
             f"compare: systems has {count(len(given), 'name')}. Expected at least two different systems"
         )
@@ -161,6 +166,11 @@ def _references(
     references = given_references(reference).changed(change)
     if speakers is None:
         return references
+    if references.segments:
+        raise ConfigError(
+            f"{name_of(reference, 'the reference')} is an STM file, which has its own speakers. Expected no --utt2spk "
+            "(speakers=)"
+        )
     if isinstance(speakers, Mapping):
         return replace(references, speakers={nfc(name): speaker for name, speaker in speakers.items()})
     return replace(references, speakers=read_utt2spk(Path(speakers)))

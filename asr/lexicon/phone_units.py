@@ -5,7 +5,7 @@ pronunciation. The search inserts no pauses of its own (`Lexicon.marks_silence`)
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from asr.lexicon.lexicon import SILENCE, Lexicon
 from asr.util.errors import LexiconError
@@ -44,4 +44,9 @@ def phone_lexicon(transcripts: Iterable[Sequence[str]]) -> Lexicon:
 
 def has_phone_units(lexicon: Lexicon) -> bool:
     """Return whether every word of the lexicon is a phone, or a mark of silence."""
-    return all(variants in (((word,),), ((SILENCE,),)) for word, variants in lexicon.pronunciations.items())
+    return are_phones(lexicon.pronunciations)
+
+
+def are_phones(pronunciations: Mapping[str, Sequence[Sequence[str]]]) -> bool:
+    """Return whether the only pronunciation of each word is the word itself, or silence."""
+    return all(list(map(list, variants)) in ([[word]], [[SILENCE]]) for word, variants in pronunciations.items())

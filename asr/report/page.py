@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from asr.report.clip import Clip
 from asr.report.figures import curve, speaker_bars
@@ -19,6 +19,9 @@ from asr.scoring.wer import Pair, SpeakerScore, UtteranceScore
 from asr.util.counted_text import count
 from asr.util.files import atomic_write
 
+Token = Literal["word", "phone"]
+"""Kind of the scored words: words, or phones if each word of the transcripts is a phone."""
+RATES: Mapping[Token, str] = {"word": "WER", "phone": "PER"}
 COMPARED = "Upper line: reference; lower line: hypothesis. S: substituted, D: deleted, I: inserted."
 _MAX_BARS = 24  # speakers in the figure; the table has all
 _LOW, _FAIR = 0.5, 0.8  # trust below which a label is colored
@@ -123,6 +126,7 @@ def write_report(
     sections: Sequence[Section] = (),
     tables: Sequence[PlainTable] = (),
     clips: Mapping[str, Clip] = {},
+    token: Token = "word",
 ) -> None:
     """Write the page; equal arguments give equal bytes.
 
@@ -139,6 +143,7 @@ def write_report(
     sections : excerpts, after the errors by speaker and before those of `transcripts`
     tables : further tables, after the excerpts
     clips : sound of utterances, shown in the first excerpt of each
+    token : "word", or "phone" if each word of the transcripts is a phone
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -155,16 +160,18 @@ def write_report(
     script = _resource("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     if transcripts:
-        sections = [*sections, errors_section(transcripts, transcripts_of)]
+        sections = [*sections, errors_section(transcripts, transcripts_of, token)]
     anchors, placed = _placed(sections, clips)
     page = environment.get_template("page.html.j2").render(
         title=title,
+        token=token,
+        rate=RATES[token],
         notes=notes,
         rows=[{column.key: None for column in _MEASURED} | dict(row) for row in rows],
         measured=[column for column in _MEASURED if any(row.get(column.key) is not None for row in rows)],
         systems=list(speakers),
         speaker_lines=_speaker_lines(speakers),
-        speaker_figure=_speaker_figure(speakers),
+        speaker_figure=_speaker_figure(speakers, token),
         curves=[_curve(number, *item) for number, item in enumerate(curves.items())],
         sections=placed,
         anchors=anchors,
@@ -177,15 +184,15 @@ def write_report(
         temporary.write_text(page, encoding="utf-8")
 
 
-def errors_section(transcripts: Sequence[UtteranceScore], of: str = "") -> Section:
+def errors_section(transcripts: Sequence[UtteranceScore], of: str = "", token: Token = "word") -> Section:
     """Return a section that compares the words of each utterance; `of` names the hypotheses."""
-    excerpts = [Excerpt(one.id, error_facts(one), alignments=[("", one.pairs)]) for one in transcripts]
+    excerpts = [Excerpt(one.id, error_facts(one, token), alignments=[("", one.pairs)]) for one in transcripts]
     return Section(f"Utterances with most errors{': ' if of else ''}{of}", COMPARED, excerpts)
 
 
-def error_facts(score: UtteranceScore) -> str:
-    """Return speaker, errors and words of an utterance."""
-    return f"speaker {score.speaker}, {count(score.counts.errors, 'error')} in {count(score.counts.words, 'word')}"
+def error_facts(score: UtteranceScore, token: Token = "word") -> str:
+    """Return speaker, errors and words (or phones) of an utterance."""
+    return f"speaker {score.speaker}, {count(score.counts.errors, 'error')} in {count(score.counts.words, token)}"
 
 
 def _placed(sections: Sequence[Section], clips: Mapping[str, Clip]) -> tuple[dict[str, str], list[_Section]]:
@@ -223,8 +230,8 @@ def _speaker_lines(speakers: Mapping[str, Sequence[SpeakerScore]]) -> list[_Spea
     return lines
 
 
-def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
-    """Plot word error rates as bars, only the highest if there are many; empty without words."""
+def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]], token: Token) -> str:
+    """Plot error rates as bars, only the highest if there are many; empty without words."""
     rates = {
         system: {score.speaker: score.counts.wer for score in scores if score.counts.words}
         for system, scores in speakers.items()
@@ -236,13 +243,13 @@ def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
     if not highest:
         return ""
     shown = sorted(highest, key=lambda speaker: (-highest[speaker], speaker))[:_MAX_BARS]
-    title = "Word error rate by speaker"
+    title = f"{token.capitalize()} error rate by speaker"
     if len(shown) < len(highest):
         title += f": the {len(shown)} speakers of {len(highest)} with the highest"
     worst, best = shown[0], min(highest, key=lambda speaker: (highest[speaker], speaker))
     text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has all speakers."
     kept = {system: {s: by_speaker[s] for s in shown if s in by_speaker} for system, by_speaker in rates.items()}
-    return speaker_bars(kept, label="word error rate, %", id="speakers", title=title, text=text)
+    return speaker_bars(kept, label=f"{token} error rate, %", id="speakers", title=title, text=text)
 
 
 def _curve(number: int, title: str, values: Sequence[float]) -> _Curve:

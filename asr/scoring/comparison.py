@@ -52,7 +52,7 @@ class PairTest:
     wilcoxon: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SystemComparison:
     """Scores of systems on the same utterances, and tests of all pairs.
 
@@ -95,6 +95,12 @@ class SystemComparison:
             "level": self.level,
             "conclusions": self.conclusions,
         }
+
+    def __repr__(self) -> str:
+        return f"<SystemComparison of {', '.join(self.reports)}>"
+
+    def __str__(self) -> str:
+        return "\n".join(self.conclusions)
 
     def _repr_html_(self) -> str:
         """Return a table of the systems, and the conclusions, for notebooks."""

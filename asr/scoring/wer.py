@@ -11,6 +11,7 @@ from kaldialign import align
 
 from asr.scoring.alternatives import Pair as Pair
 from asr.scoring.alternatives import Reference, WordNetwork, align_network
+from asr.util.counted_text import count
 from asr.util.errors import CorpusError
 from asr.util.html_table import html_table
 
@@ -107,7 +108,7 @@ class Unpaired:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreReport:
     """Scores of utterances, sorted by id.
 
@@ -229,6 +230,13 @@ class ScoreReport:
         from asr.scoring.confusion_plot import draw_confusions
 
         return draw_confusions(self, ax, most)
+
+    def __repr__(self) -> str:
+        kinds = f"{self.substitutions} substituted, {self.deletions} deleted, {self.insertions} inserted"
+        return (
+            f"<ScoreReport of {count(len(self.utterances), 'utterance')}: WER {self.wer:.2f} %, SER {self.ser:.2f} %, "
+            f"{count(self.errors, 'error')} in {count(self.words, 'word')} ({kinds})>"
+        )
 
     def _repr_html_(self) -> str:
         """Return a table of the speakers and their sum, for notebooks."""

@@ -11,8 +11,9 @@ from typing import Any, Literal
 from asr.acoustic.model_file import SearchSettings
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.suspects import Suspect, TranscriptCheck
+from asr.lexicon.phone_units import has_phone_units
 from asr.report.clip import Clip
-from asr.report.page import Excerpt, PlainTable, Section, write_report
+from asr.report.page import RATES, Excerpt, PlainTable, Section, Token, write_report
 from asr.scoring.bootstrap import MIN_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.dataset import Dataset
@@ -68,10 +69,11 @@ def report_training(
     spoken: Mapping[str, Sequence[str]],
     grammar: str = "bigram",
     states: Literal["mono", "tri"] = "mono",
+    token: Token = "word",
     notes: Sequence[str] = (),
     sounds: Sounds | None = None,
 ) -> list[dict[str, Any]]:
-    """Write `results.json` and `report.html` to a directory, and log the word error rates.
+    """Write `results.json` and `report.html` to a directory, and log the error rates.
 
     Parameters
     ----------
@@ -89,6 +91,8 @@ def report_training(
         Name of the grammar of the held-out recognition.
     states : "mono" or "tri"
         Whether HMM states depend on context.
+    token : "word" or "phone"
+        "phone" if each word of the transcripts is a phone.
     notes : sequence of str
         Sentences at the top of the page.
     sounds : callable, optional
@@ -108,10 +112,10 @@ def report_training(
     unit: Unit = "speaker" if len({speakers[name] for name in references}) >= MIN_SPEAKERS else "utterance"
     rows = [_row(system, report, unit, grammar, states) for system, report in scored]
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
-    remarks = [*_comparison(scored, unit), *remarks, _CROSS_VALIDATED] if rows else [_NOT_HELD_OUT]
+    remarks = [*_comparison(scored, unit, token), *remarks, _CROSS_VALIDATED] if rows else [_NOT_HELD_OUT]
     if rows and unit == "utterance":
         remarks.append(_FEW_SPEAKERS)
-    _log_results(rows, scored, grammar)
+    _log_results(rows, scored, grammar, token)
     for remark in remarks:
         log.debug("%s", remark)
     with atomic_write(directory / RESULTS) as temporary:
@@ -133,6 +137,7 @@ def report_training(
         notes=[_sentence(line) for line in lines],
         sections=[_section(doubtful, transcripts)] if any(one.name in clips for one in doubtful) else [],
         clips=clips,
+        token=token,
         tables=[_suspects(transcripts, spoken)] if transcripts.suspects else [],
     )
     return rows
@@ -172,13 +177,14 @@ def report_run(
         spoken=dataset.transcripts,
         grammar=f"{context.config.ngram_order}-gram",
         states="tri" if context.config.context == 3 else "mono",
+        token="phone" if has_phone_units(context.lexicon) and not context.lexicon.graphemes else "word",
         notes=notes,
         sounds=partial(training_clips, context, dataset, mixtures),
     )
 
 
 def _log_results(
-    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], grammar: str
+    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], grammar: str, token: Token
 ) -> None:
     if not rows:
         log.info("%s", _NOT_HELD_OUT)
@@ -187,13 +193,14 @@ def _log_results(
     size = ((report.speakers(), "speaker"), (report.utterances, "utterance"))
     log.info(
         "held-out speech: %s, %s; grammar: %s of the transcripts",
-        ", ".join(count(len(things), thing) for things, thing in size), count(report.words, "word"), grammar,
+        ", ".join(count(len(things), thing) for things, thing in size), count(report.words, token), grammar,
     )  # fmt: skip
     width = max(len(row["system"]) for row in rows)
     for row in rows:
         log.info(
-            "  %s %5.2f %% WER (95 %% interval %.1f to %.1f), %s",
-            row["system"].ljust(width), row["wer"], row["wer_low"], row["wer_high"], count(row["errors"], "error"),
+            "  %s %5.2f %% %s (95 %% interval %.1f to %.1f), %s",
+            row["system"].ljust(width), row["wer"], RATES[token], row["wer_low"], row["wer_high"],
+            count(row["errors"], "error"),
         )  # fmt: skip
 
 
@@ -214,7 +221,7 @@ def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, s
     }
 
 
-def _comparison(scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit) -> Iterator[str]:
+def _comparison(scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit, token: Token) -> Iterator[str]:
     """Yield a sentence that compares the last system with the first, if there are several."""
     if len(scored) < 2:
         return
@@ -224,9 +231,9 @@ def _comparison(scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit)
     if difference.low <= 0 <= difference.high:
         doubt = "; the difference is not significant"
     elif first.words < FEW_WORDS:
-        doubt = f"; {first.words} words are too few for a reliable comparison"
+        doubt = f"; {first.words} {token}s are too few for a reliable comparison"
     yield (
-        f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} (95 % "
+        f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 {token}s than {baseline.name} (95 % "
         f"interval from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)}, bootstrap over "
         f"{unit}s){doubt}"
     )

@@ -92,6 +92,27 @@ class Plain:
         return np.tile(self.shares, (len(X), 1))
 
 
+class Tripled(Plain):
+    """Posteriors that sum to 3."""
+
+    def predict_proba(self, X):
+        return 3 * super().predict_proba(X)
+
+
+class Negative(Plain):
+    """Posteriors that sum to 1, one of them negative."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) + np.array([-0.5, 0.5, 0, 0])
+
+
+class TripledLogs(Plain):
+    """Log posteriors whose exponentials sum to 3."""
+
+    def predict_log_proba(self, X):
+        return np.log(3 * self.predict_proba(X))
+
+
 @pytest.fixture
 def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Module of the user, not registered; nothing of it is trusted before and after the test."""
@@ -127,7 +148,16 @@ def test_trial_of_unstorable_object_returns_reason(classifier: object, token: st
     assert token in (trial(classifier) or "")
 
 
-@pytest.mark.parametrize(("classifier", "token"), [(Broken(), "gpu"), (Nothing(), "NaN")])
+@pytest.mark.parametrize(
+    ("classifier", "token"),
+    [
+        (Broken(), "gpu"),
+        (Nothing(), "NaN"),
+        (Tripled(), "sum to 3"),
+        (TripledLogs(), "sum to 3"),
+        (Negative(), "is -0.25"),
+    ],
+)
 def test_trial_of_unusable_classifier_is_refused(classifier: object, token: str) -> None:
     with pytest.raises(ConfigError, match=token):
         trial(classifier)
@@ -197,11 +227,17 @@ def test_classifier_by_object_path_and_entry_point_gives_one_model(
         load_model(models["path"])
     recognizer = toolkit.Recognizer.load(models["path"], classifier=f"{own_module}:ClassMeans")
     assert recognizer.model.kind == "hybrid"
+    other = f"{own_module}:Opaque"
+    with pytest.raises(ModelFormatError, match=rf"ClassMeans.*{other}"):  # in the process that knows the class
+        toolkit.Recognizer.load(models["path"], classifier=other)
+    classifiers._given.clear()
+    with pytest.raises(ModelFormatError, match=rf"ClassMeans.*{other}"):
+        toolkit.Recognizer.load(models["path"], classifier=other)
 
     shutil.copytree(tmp_path / "gmm", tmp_path / "opaque")
     opaque = import_module(own_module).Opaque()
     trained = toolkit.train(*inputs, tmp_path / "opaque", classifier=opaque, **options)
-    assert not trained.model.exists()
+    assert trained.model is None and not (tmp_path / "opaque" / "model.safetensors").exists()
     audio = tiny_corpus / "train" / "wav.scp"
     wav = tiny_corpus / audio.read_text().split()[1]
     same = [one.recognize(wav).words for one in (trained.load(), recognizer)]

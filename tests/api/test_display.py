@@ -108,6 +108,15 @@ def test_score_html_has_speakers_and_their_sum():
     assert page.texts[-1] == made.conclusions[0]
 
 
+def test_score_and_comparison_print_short():
+    truth = {f"u{number}": "ONE TWO" for number in range(40)}
+    report = asr.score(truth, dict.fromkeys(truth, "ONE"))
+    assert {"50.00", "40"} <= set(str(report).split()) and len(repr(report)) < 200
+    made = asr.compare(truth, {"A": truth, "B": dict.fromkeys(truth, "ONE")})
+    assert str(made).splitlines() == made.conclusions
+    assert repr(made) == "<SystemComparison of A, B>"
+
+
 def test_confusions_are_drawn_on_given_axes():
     from matplotlib.figure import Figure
 
@@ -123,6 +132,7 @@ def test_confusions_are_drawn_on_given_axes():
 def test_training_html_has_the_error_rates(toy_run, tmp_path):
     files = (toy_run / "model.safetensors", toy_run / "gmm.safetensors", toy_run / "grammar.arpa")
     trained = TrainedModel(*files, toy_run, Outcome(24, []))
+    assert "hybrid" in str(trained) and len(str(trained)) < 200 + len(str(toy_run))
     texts = Cells(trained._repr_html_()).texts
     assert {"mixtures", "hybrid", "85"} <= set(texts)
     assert "mixtures" not in Cells(replace(trained, work_dir=tmp_path)._repr_html_()).texts

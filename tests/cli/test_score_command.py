@@ -55,6 +55,10 @@ def test_an_stm_file_gives_speakers_and_files_for_sclite(asr: Asr, tmp_path: Pat
     assert "| ann " in out and "(1 error in " in out
     assert err.startswith("asr: 1 segment marked") and "r at 1 s" in err
     assert trn.read_text() == "two four (ann-000)\n"
+    speakers = tmp_path / "utt2spk"
+    speakers.write_text("ann-000 ann\n")
+    status, _, err = asr("score", stm, ctm, "--utt2spk", speakers)
+    assert (status, "own speakers" in err, "--utt2spk" in err) == (1, True, True)
     assert '<PATH id="(ann-000)" word_cnt="2"' in sgml.read_text() and 'C,"two","two":' in sgml.read_text()
 
 
@@ -78,6 +82,8 @@ def test_compare_prints_a_conclusion_and_writes_json(asr: Asr, files: Files, tmp
 
 def test_compare_refuses_one_system_and_other_utterances(asr: Asr, files: Files, tmp_path: Path) -> None:
     assert asr("compare", *files[:2])[0] == 2
+    status, _, err = asr("compare", files[0], files[1], files[1])
+    assert (status, f"{files[1]} is given more than once" in err) == (1, True)
     (tmp_path / "few").write_text("a-1 one two three\n")
     status, out, err = asr("compare", *files[:2], tmp_path / "few")
     assert (status, out, "few lacks 2 utterances: a-2, b-1" in err) == (1, "", True)

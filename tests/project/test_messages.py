@@ -8,7 +8,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OF_COMMANDS = ("cli", "util/error_messages.py", "util/supervisor.py", "experiments/recipe.py")
 """Where only a command or a recipe speaks."""
-ARGUMENT = {"--format": "formats=", "--json": "as_json", "--keep-stress": "strip_stress=False", "--out": "output="}
+ARGUMENT = {
+    "--format": "formats=",
+    "--json": "as_json",
+    "--keep-stress": "strip_stress=False",
+    "--out": "output=",
+    "--utt2spk": "speakers=",
+}
 OF_OTHERS = {"--ignore-length", "--line", "--series-"}  # of sox, and of style sheets
 
 
@@ -35,7 +41,7 @@ def test_messages_name_python_arguments_beside_options() -> None:
         if str(path.relative_to(ROOT / "asr")).startswith(OF_COMMANDS):
             continue
         for line, text in messages(path):
-            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text):
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text):
                 argument = ARGUMENT.get(option, f"{option[2:].replace('-', '_')}=")
                 if option not in OF_OTHERS and argument not in text:
                     one_sided.append(f"{path.relative_to(ROOT)}:{line}: {option} without {argument}")

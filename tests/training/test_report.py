@@ -2,13 +2,15 @@
 
 import json
 import logging
+from dataclasses import replace
 
 import pytest
 
 from asr import Recognizer, describe
-from asr.acoustic.model_file import SearchSettings
+from asr.acoustic.model_file import SearchSettings, describe_model, load_model
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.suspects import Suspect, TranscriptCheck
+from asr.lexicon.phone_units import phone_lexicon
 from asr.training.report import HeldOutSystem, report_training
 from tests.report.test_page import Page
 
@@ -31,11 +33,11 @@ def system(name: str, kind: str, wrong: int, **options) -> HeldOutSystem:
     return HeldOutSystem(name, kind, hypotheses, SearchSettings(lm_scale=6.5, insertion_penalty=-2.0), **options)
 
 
-def reported(tmp_path, caplog, systems, references=REFERENCES):
+def reported(tmp_path, caplog, systems, references=REFERENCES, **options):
     with caplog.at_level(logging.DEBUG, logger="asr.training.report"):
         rows = report_training(
             tmp_path, systems, references, SPEAKERS, transcripts=CHECK, alignment=ALIGNMENT,
-            spoken={"a": ("YES",), "b": ("NO", "NO")},
+            spoken={"a": ("YES",), "b": ("NO", "NO")}, **options,
         )  # fmt: skip
     lines = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
     return rows, lines, Page((tmp_path / "report.html").read_text(encoding="utf-8"))
@@ -72,6 +74,19 @@ def test_page_tells_of_alignment_and_suspects(tmp_path, caplog):
     assert "Suspects" in page.words
     assert "utterance b -7.00 fits <ill> NO NO" in page.words
     assert "stage gmm – fell" in page.words
+
+
+def test_phone_errors_are_named_in_log_page_and_model(tmp_path, caplog, toy_run):
+    _, lines, page = reported(
+        tmp_path, caplog, [system("mixtures", "gmm", 8), system("hybrid", "other", 2)], token="phone"
+    )
+    assert "30 phones" in lines[0] and "PER" in lines[1]
+    assert "fewer errors in 100 phones" in page.words
+    assert "PER: phone error rate" in page.words and "Phones" in page.words
+    assert not {"WER", "Words", "word"} & set(page.words.split())
+    model = load_model(toy_run / "gmm.safetensors")
+    phones = describe_model(replace(model, lexicon=phone_lexicon([model.hmm.topology.phones])))
+    assert "phone error rate" in phones["held-out speech"] and phones["pronunciations"] == "each word is a phone"
 
 
 @pytest.mark.parametrize("systems", [[], [HeldOutSystem("hybrid", "discriminant", {}, SearchSettings())]])
