@@ -43,10 +43,18 @@ class GivenScores:
         total = posteriors.sum(axis=1, dtype=np.float64)
         wrong = np.flatnonzero(~(np.abs(total - 1) <= TOLERANCE))
         if len(wrong):
+            given, expected = "posteriors", "1"
+            if self.kind == "log-posteriors":
+                given, expected = "exponentials of the log-posteriors", "natural logarithms, so a sum of 1"
             raise FeatureError(
-                f"the posteriors of frame {wrong[0]} sum to {total[wrong[0]]:.4g}. Expected 1, within {TOLERANCE}"
+                f"the {given} of frame {wrong[0]} sum to {total[wrong[0]]:.4g}. Expected {expected}, within {TOLERANCE}"
             )
         return np.maximum(logs, np.float32(LOWEST_LOG_POSTERIOR)) - self.log_priors
+
+
+def score_columns(model: SpeechModel) -> int | None:
+    """Return the number of states if the model's frames are state scores, otherwise None."""
+    return model.hmm.topology.n_states if isinstance(model.hmm.acoustic_model, GivenScores) else None
 
 
 def with_given_scores(model: SpeechModel, kind: ScoreKind) -> SpeechModel:
