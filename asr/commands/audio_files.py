@@ -66,7 +66,7 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
                 Issue("unreadable" if exists(path) else "missing-file", f"{path} {found}", utterances=(name,))
             )
         elif path.suffix in MATRIX_ENDINGS:
-            reason = f"{path} has matrices, not audio. Use --scores for state scores"
+            reason = f"{path} has matrices, not audio. Use --scores (scores=) for state scores"
             problems.append(Issue("unreadable", reason, utterances=(name,)))
         elif speaker is None:
             problems.append(
