@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.corpus.feature_values import MAX_FEATURE
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.list_file import read_list
 from asr.util.errors import FeatureError, Issue, attempt
@@ -24,8 +25,8 @@ _LISTS = ("utt2spk", "text", "spk2gender")
 def frame_matrix(frames: Any, n_columns: int | None = None) -> np.ndarray:
     """Return frames as float32 (n_frames, n_features).
 
-    Raises FeatureError for another shape, no frames, or values that are not finite numbers. With `n_columns`, frames
-    are state scores: there must be a column for each state, and minus infinity is permitted.
+    Raises FeatureError for another shape, no frames, or values that are not finite or exceed 1e8. With `n_columns`,
+    frames are state scores: there must be a column for each state, and minus infinity is permitted.
     """
     try:
         matrix = np.ascontiguousarray(frames, np.float32)
@@ -40,6 +41,10 @@ def frame_matrix(frames: Any, n_columns: int | None = None) -> np.ndarray:
             raise FeatureError(reason, code="other-dimension")
     if not np.isfinite(matrix).all():
         raise FeatureError("the frames have values that are not finite", code="not-finite")
+    largest = float(np.abs(matrix).max())
+    if largest > MAX_FEATURE:
+        reason = f"the frames have values up to {largest:g}. Expected at most {MAX_FEATURE:g}"
+        raise FeatureError(reason, code="out-of-range")
     return matrix
 
 

@@ -55,7 +55,14 @@ def test_frames_are_recognized_as_their_audio(
 
 
 @pytest.mark.parametrize(
-    "frames", [np.zeros(13), np.zeros((0, 13)), np.full((30, 13), np.nan), np.zeros((30, 12)), np.array([["a"]])]
+    "frames",
+    [
+        np.zeros(13),
+        np.zeros((0, 13)),
+        *(np.full((30, 13), x) for x in (np.nan, 1e9)),
+        np.zeros((30, 12)),
+        np.array([["a"]]),
+    ],
 )
 def test_frames_of_other_shape_or_values_are_refused(toy_model: Path, frames: np.ndarray) -> None:
     recognizer = asr.Recognizer.load(toy_model)
