@@ -37,21 +37,32 @@ class GivenScores:
             return np.array(frames, np.float32)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             posteriors, logs = (frames, np.log(frames)) if self.kind == "posteriors" else (np.exp(frames), frames)
-        require_posteriors(posteriors)
+        require_posteriors(posteriors, logarithms=self.kind == "log-posteriors")
         return np.maximum(logs, np.float32(LOWEST_LOG_POSTERIOR)) - self.log_priors
 
 
-def require_posteriors(posteriors: np.ndarray) -> None:
-    """Raise FeatureError if a value of (n_frames, n_states) is negative, or a row does not sum to 1."""
+def require_posteriors(posteriors: np.ndarray, *, logarithms: bool = False) -> None:
+    """Raise FeatureError if a value of (n_frames, n_states) is negative, or a row does not sum to 1.
+
+    `logarithms`: whether the posteriors were given as logarithms, for the message.
+    """
     if posteriors.min(initial=0.0) < 0:
         frame, state = np.argwhere(posteriors < 0)[0]
         raise FeatureError(f"the posterior of state {state} at frame {frame} is {posteriors[frame, state]:g}")
     total = posteriors.sum(axis=1, dtype=np.float64)
     wrong = np.flatnonzero(~(np.abs(total - 1) <= TOLERANCE))
     if len(wrong):
+        given, expected = "posteriors", "1"
+        if logarithms:
+            given, expected = "exponentials of the log-posteriors", "natural logarithms, so a sum of 1"
         raise FeatureError(
-            f"the posteriors of frame {wrong[0]} sum to {total[wrong[0]]:.4g}. Expected 1, within {TOLERANCE}"
+            f"the {given} of frame {wrong[0]} sum to {total[wrong[0]]:.4g}. Expected {expected}, within {TOLERANCE}"
         )
+
+
+def score_columns(model: SpeechModel) -> int | None:
+    """Return the number of states if the model's frames are state scores, otherwise None."""
+    return model.hmm.topology.n_states if isinstance(model.hmm.acoustic_model, GivenScores) else None
 
 
 def with_given_scores(model: SpeechModel, kind: ScoreKind) -> SpeechModel:

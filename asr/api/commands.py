@@ -7,6 +7,7 @@ address of a dask scheduler whose workers are used instead. Results do not depen
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -78,7 +79,8 @@ def train(
     output : path
         Work directory for stages and models.
     frames : mapping of utterance id to array (n_frames, n_features), optional
-        Features that replace the audio of `data`, which needs only `utt2spk` and `text`. `features.shift_ms` is the
+        Features that replace the audio of `data`, which needs only `utt2spk` and `text`. Utterances of `text` without
+        an array, or with another number of columns than most, are left out. `features.shift_ms` is the
         time between frames. The models recognize frames only.
     seed : int, optional
         Seed of all random choices, from 0 to 2**32 - 1; default: the one in the settings.
@@ -103,9 +105,11 @@ def train(
     ('NO', 'ONE', 'SEVEN', 'TWO', 'WISE')
     """
     work_dir = Path(output)
-    with directory_with_frames(Path(data), frames) as folder, open_workers(jobs, cluster) as workers:
+    with ExitStack() as stack:
+        workers = stack.enter_context(open_workers(jobs, cluster))
+        given = Path(data) if frames is None else stack.enter_context(directory_with_frames(Path(data), frames))
         outcome, in_memory = train_models(
-            folder,
+            given,
             Path(lexicon),
             work_dir,
             root=optional_path(root),

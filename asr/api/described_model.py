@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from asr.acoustic.given_scores import score_columns
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model
 from asr.acoustic.search_settings import SearchOptions
 from asr.api.arguments import checked_methods
@@ -95,7 +96,21 @@ class DescribedModel(Locked):
         """Sampling rate of the model in Hz; audio with a higher rate is converted."""
         return self._model.front_end.config.sample_rate
 
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the states, in the order of the columns of state scores.
+
+        `AH_2` is the second state of AH, `AH_2.7` one of its tied states. Silence comes first.
+        """
+        topology = self._model.hmm.topology
+        return tuple(map(topology.state_name, range(topology.n_states)))
+
     def _of_audio(self) -> SpeechModel:
+        if score_columns(self._model) is not None:
+            raise ConfigError(
+                "A recognizer with scores= cannot use audio. Expected state scores (frames=), or a recognizer without "
+                "scores="
+            )
         if self._model.source == "archive":
             raise ConfigError(
                 "The model was trained on feature archives (feats.scp) or frames= and cannot recognize audio. Use "

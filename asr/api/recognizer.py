@@ -30,6 +30,7 @@ from asr.api.utterances import (
     threads,
 )
 from asr.commands.decode import decode as decode_files
+from asr.corpus.data_directory import DataDirectory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.extractor import give_extractor
 from asr.grammar import Grammar
@@ -298,7 +299,7 @@ class Recognizer(Aligner):
         *,
         audio: Sequence[str | os.PathLike[str]] = (),
         speakers: str | None = None,
-        data: str | os.PathLike[str] | None = None,
+        data: str | os.PathLike[str] | DataDirectory | None = None,
         root: str | os.PathLike[str] | None = None,
         adapt: bool | AdaptationMethod = False,
         speaker_transforms: str | os.PathLike[str] | None = None,
@@ -325,7 +326,7 @@ class Recognizer(Aligner):
             Audio files to recognize, instead of `data`.
         speakers : "file", "directory", "one" or a regular expression, optional
             How audio files are grouped by speaker.
-        data : path, optional
+        data : path or DataDirectory, optional
             Kaldi data directory to recognize, instead of `audio`.
         formats : str or list of str
             Formats of words and times for other programs, as in `asr.align`, and "mlf" for `hyp.mlf` of HTK.
@@ -375,7 +376,7 @@ class Recognizer(Aligner):
             Path(output),
             audio=[Path(path) for path in audio],
             speakers=speakers,
-            data=optional_path(data),
+            data=data if isinstance(data, DataDirectory) else optional_path(data),
             root=optional_path(root),
             adapt=adapt,
             speaker_transforms=optional_path(speaker_transforms),

@@ -19,7 +19,7 @@ from asr.corpus.samples import samples_from_array
 from asr.features.config import FeatureConfig
 from asr.features.extraction import measured_features, measured_sample_features
 from asr.recognition.audio_checks import unusual
-from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, MissingAudioError
+from asr.util.errors import AsrError, ConfigError, CorpusError, FeatureError, Issue, MissingAudioError
 from discriminants.util.paths import exists, is_file
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
@@ -79,8 +79,12 @@ def source_of(audio: Audio | GivenFrames) -> str:
     return "array" if _may_hold_samples(audio) else type(audio).__name__
 
 
-def load_sound(audio: Audio | GivenFrames, rate: int | None, config: FeatureConfig) -> Sound:
+def load_sound(
+    audio: Audio | GivenFrames, rate: int | None, config: FeatureConfig, n_columns: int | None = None
+) -> Sound:
     """Return static features for a model with `config`, using the readers of `asr decode`, or the given ones.
+
+    `n_columns`: number of columns if given frames are state scores.
 
     Raises
     ------
@@ -92,7 +96,10 @@ def load_sound(audio: Audio | GivenFrames, rate: int | None, config: FeatureConf
     """
     source = source_of(audio)
     if isinstance(audio, GivenFrames):
-        matrix = frame_matrix(audio.frames, source)
+        try:
+            matrix = frame_matrix(audio.frames, n_columns)
+        except FeatureError as error:
+            raise FeatureError(f"{source}: {error}", code=error.code) from None
         return Sound(matrix, FrameTimes.of(config, len(matrix)).duration, source)
     if is_pair(audio):
         samples, own = audio

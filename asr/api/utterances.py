@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from asr.acoustic.given_scores import score_columns
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
@@ -47,7 +48,7 @@ def recognize_audio(
 
     Raises CorpusError or FeatureError as in `load_sound`, and DecodeError if no path fits.
     """
-    sound = load_sound(audio, rate, model.front_end.config)
+    sound = _load(audio, rate, model)
     found = joined(*_recognize_sound(sound, model, graph, outputs))
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
@@ -56,7 +57,7 @@ def recognize_audio(
 
 def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
     """Return the lattice of one utterance, normalized by itself; errors as in `recognize_audio`."""
-    sound = load_sound(audio, rate, model.front_end.config)
+    sound = _load(audio, rate, model)
     found = _recognize_sound(sound, model, graph, OutputOptions(beam=beam, confidence=True))
     for fault in joined(*found).failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
@@ -118,7 +119,7 @@ def recognize_speaker_audio(
     Raises ConfigError if the model cannot be adapted; other errors as in `recognize_audio`.
     """
     model = adaptable_model(model, options.adapt, options.speaker_transforms)
-    sound = load_sound(audio, rate, model.front_end.config)
+    sound = _load(audio, rate, model)
     found = _recognize_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.message}", code=fault.code)
@@ -194,7 +195,7 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
         hint = other_case(unknown, model.lexicon, of_file=False)
         remedy = f"; {hint}" if hint else ". Use add_word for each of them first"
         raise LexiconError(f"The model has no pronunciation for {', '.join(unknown)}{remedy}")
-    sound = load_sound(audio, rate, model.front_end.config)
+    sound = _load(audio, rate, model)
     topology = model.hmm.topology
     graph = transcript_graph(words, model.lexicon, topology)
     with one_blas_thread():
@@ -229,7 +230,11 @@ def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: S
 
 
 def _loaded(audio: Audio | GivenFrames, rate: int | None, model: SpeechModel) -> Sound | Issue:
-    return attempt(load_sound, audio, rate, model.front_end.config)
+    return attempt(_load, audio, rate, model)
+
+
+def _load(audio: Audio | GivenFrames, rate: int | None, model: SpeechModel) -> Sound:
+    return load_sound(audio, rate, model.front_end.config, score_columns(model))
 
 
 def _table(sounds: dict[str, Sound], speakers: dict[str, str]) -> FrameTable:

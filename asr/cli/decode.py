@@ -30,6 +30,7 @@ from discriminants.util.paths import exists
 
 if TYPE_CHECKING:
     from asr import Recognizer
+    from asr.corpus.data_directory import DataDirectory
     from asr.runs.outcome import Outcome
 
 METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
@@ -363,13 +364,14 @@ def decode(
             allow_oov_phones=allow_oov_phones,
             upsample=upsample,
         )
+        given: Path | DataDirectory | None = data
         if scores is not None and data is None:
-            data, audio = stack.enter_context(_directory_of_scores(audio, recognizer)), []
+            given, audio = stack.enter_context(_directory_of_scores(audio, recognizer)), []
         summary = recognizer.decode(
             out,
             audio=audio,
             speakers=speakers,
-            data=data,
+            data=given,
             root=root,
             adapt=method,
             speaker_transforms=speaker_transforms,
@@ -389,15 +391,14 @@ def decode(
     report_failures(summary, out)
 
 
-def _directory_of_scores(paths: list[Path], recognizer: "Recognizer") -> AbstractContextManager[Path]:
+def _directory_of_scores(paths: list[Path], recognizer: "Recognizer") -> "AbstractContextManager[DataDirectory]":
     """Return a temporary data directory with the scores of one file or folder."""
     from asr.corpus.given_frames import directory_with_frames
     from asr.corpus.matrix_files import read_matrices
 
     if len(paths) != 1:
         raise typer.BadParameter("Expected one file or folder of scores, or --data DIR", param_hint="--scores")
-    n_states = recognizer.model.hmm.topology.n_states
-    return directory_with_frames(Path(paths[0].stem), read_matrices(paths[0]), n_states)
+    return directory_with_frames(paths[0], read_matrices(paths[0]), len(recognizer.states))
 
 
 def _audio_and_method(

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 ENDINGS = frozenset(".wav .flac .sph .wv1 .nist .ogg .oga .opus .mp3 .aif .aiff .aifc .au .snd .caf .w64 .rf64".split())
 """Endings of the audio files in a folder; files given by name may have any ending."""
+MATRIX_ENDINGS = frozenset((".ark", ".scp", ".npz", ".npy"))
 LISTS = ("wav.scp", "feats.scp")
 
 
@@ -64,6 +65,9 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
             problems.append(
                 Issue("unreadable" if exists(path) else "missing-file", f"{path} {found}", utterances=(name,))
             )
+        elif path.suffix in MATRIX_ENDINGS:
+            reason = f"{path} has matrices, not audio. Use --scores (scores=) for state scores"
+            problems.append(Issue("unreadable", reason, utterances=(name,)))
         elif speaker is None:
             problems.append(
                 Issue(

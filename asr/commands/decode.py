@@ -20,7 +20,7 @@ from asr.features.pieces import divided
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.audio_checks import warn_of_few_words, warn_of_levels, warn_of_sound
 from asr.recognition.decoder import Recognition
-from asr.recognition.hypotheses import RATIOS, write_ratios, write_words
+from asr.recognition.hypotheses import RATIOS, remove_results, write_ratios, write_words
 from asr.recognition.lattice_outputs import OutputOptions, with_lattices, write_lattices
 from asr.recognition.long_recordings import joined, lattice_parts, searched_seconds
 from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
@@ -42,7 +42,7 @@ def decode(
     *,
     audio: Sequence[Path] = (),
     speakers: str | None = None,
-    data: Path | None = None,
+    data: Path | DataDirectory | None = None,
     root: Path | None = None,
     adapt: bool | AdaptationMethod = False,
     speaker_transforms: Path | None = None,
@@ -63,7 +63,7 @@ def decode(
     speakers : "file", "directory", "one" or a regular expression
         Grouping of files by speaker, see `asr.commands.audio_files`. Default: "file", so results for a file do not
         depend on the others; "directory" if the model is adapted or was trained with transforms of few speakers.
-    data : path
+    data : path or DataDirectory
         Kaldi data directory, instead of `audio`.
     adapt : "input-network" (or True), "fmllr" or "vtln"
         Method of speaker adaptation. Models trained on transformed frames always adapt.
@@ -78,8 +78,8 @@ def decode(
     formats = label_formats(formats, mlf=True)
     if data is not None and speakers is not None:
         raise ConfigError(
-            f"--speakers (speakers=) {speakers!r} is for audio files only; the speakers of {data} are those of "
-            "its utt2spk. Use a copy of the directory with another utt2spk"
+            f"--speakers (speakers=) {speakers!r} is for audio files only; the speakers of a data directory are those "
+            "of its utt2spk. Use a copy of the directory with another utt2spk"
         )
     model = adaptable_model(model, adapt, speaker_transforms)
     needs_minutes = adapt or (model.speakers is not None and model.speakers.prior is None)
@@ -87,7 +87,7 @@ def decode(
     if data is None and speakers is None:
         _log_speaker_rule(model, rule, audio)
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(model, data, root)
-    with accounted(corpus.listed, corpus.problems, out):
+    with accounted(corpus.listed, corpus.problems, out, remove_results):
         static, problems = static_frames(model, corpus, workers)
     warn_of_levels(model, static)
     times = frame_times(model.front_end.config, corpus.utterances, static)
@@ -112,6 +112,7 @@ def decode(
     ]
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
+        remove_results(out)
         raise DecodeError(f"No utterance could be decoded. The first: {failures[0].utterance}: {failures[0].message}")
     _log_empty_results(recognition)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
@@ -122,7 +123,7 @@ def decode(
         for one in corpus.utterances
         if one.id in rows
     )
-    write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(data))
+    write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(corpus.path))
     if outputs.ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
     write_lattices(outputs, lattice_parts(searched, pieces), times, out, model.search)
@@ -162,8 +163,10 @@ def _log_speaker_rule(model: SpeechModel, rule: str, audio: Sequence[Path]) -> N
         )
 
 
-def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
+def corpus_for(model: SpeechModel, data: Path | DataDirectory, root: Path | None) -> DataDirectory:
     """Return a data directory with audio or archived features, whichever the model was trained on if there are both."""
+    if isinstance(data, DataDirectory):
+        return data
     if is_dir(data) and not exists(data / "utt2spk"):
         log.warning("%s", printable(f"{data / 'utt2spk'} not found; every utterance counts as a separate speaker"))
     prefer: Literal["features", "audio"] = "features" if model.source == "archive" else "audio"
@@ -188,6 +191,7 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
         )
     config = model.front_end.config
     with counted(len(corpus.utterances), "features") as finished:
-        found = extract_measured(corpus, config, workers=workers, progress=finished)
+        n_columns = model.front_end.static_dimension_ if archived else None
+        found = extract_measured(corpus, config, n_columns=n_columns, workers=workers, progress=finished)
     warn_of_sound(found.measured, config)
     return found.static, found.problems

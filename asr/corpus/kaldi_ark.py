@@ -30,11 +30,11 @@ _REFUSED = {
 }
 
 
-def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
+def read_matrix(path: Path | str, offset: int = 0, *, check_values: bool = True) -> np.ndarray:
     """Read the matrix at byte `offset` of `path`: float32 (n_rows, n_columns), C-contiguous.
 
     Raises CorpusError for anything but a binary Kaldi matrix (text archives, pickles and vectors are identified), for
-    empty or truncated matrices, and for values that are not finite in float32 or exceed 1e8.
+    empty or truncated matrices, and with `check_values` for values that are not finite in float32 or exceed 1e8.
     """
     path = Path(path)
     with open_for_reading(path) as file:
@@ -43,12 +43,16 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
             raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.", code="truncated")
         file.seek(offset)
         matrix = _Reader(file, f"{path}:{offset}", size).matrix()
-    check_feature_values(matrix, f"{path}:{offset}")
+    if check_values:
+        check_feature_values(matrix, f"{path}:{offset}")
     return matrix
 
 
 def read_archive(path: Path | str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the keys and matrices of a binary archive; CorpusError as for `read_matrix`, and for repeated keys."""
+    """Yield the keys and matrices of a binary archive, with any values.
+
+    Raises CorpusError as `read_matrix` does without `check_values`, and for repeated keys.
+    """
     path, seen = Path(path), set[str]()
     with open_for_reading(path) as file:
         size = file.seek(0, 2)
@@ -60,9 +64,7 @@ def read_archive(path: Path | str) -> Iterator[tuple[str, np.ndarray]]:
                 raise CorpusError(f"{path}:{place}: no new utterance begins here. Expected a binary Kaldi archive.")
             seen.add(key)
             file.seek(place + len(start) + 1)
-            matrix = _Reader(file, f"{path}:{file.tell()}", size).matrix()
-            check_feature_values(matrix, f"{path}: {key}")
-            yield key, matrix
+            yield key, _Reader(file, f"{path}:{file.tell()}", size).matrix()
 
 
 def write_archive(ark_path: Path | str, scp_path: Path | str, items: Iterable[tuple[str, np.ndarray]]) -> None:

@@ -58,7 +58,7 @@ def _indexed(path: Path) -> Iterator[tuple[str, np.ndarray]]:
         file = places.find(found[0])
         if isinstance(file, Issue):
             raise CorpusError(f"{path}, line {entry.line}: {file.message}.", code=file.code)
-        yield name, read_matrix(file, found[1])
+        yield name, read_matrix(file, found[1], check_values=False)
 
 
 def _array(name: str, content: bytes, path: Path) -> np.ndarray:

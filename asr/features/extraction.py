@@ -1,5 +1,6 @@
 """Static features of a whole corpus."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -44,8 +45,8 @@ def extract_static(
 
     An `augmentation` is applied to the audio first; the utterances keep their names. The result does not depend on the
     workers. `progress` is called with the number of utterances finished. An utterance is left out and listed if it
-    cannot be read, is shorter than one window, has another number of columns than the first, or has extreme values
-    (`asr.features.outliers`). Raises FeatureError if none is left.
+    cannot be read, is shorter than one window, has another number of columns than most utterances, or has extreme
+    values (`asr.features.outliers`). Raises FeatureError if none is left.
     """
     found = _extract(corpus, config, augmentation, False, workers, progress)
     return found.static, found.problems
@@ -55,11 +56,15 @@ def extract_measured(
     corpus: DataDirectory,
     config: FeatureConfig,
     *,
+    n_columns: int | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Extracted:
-    """Return static features as `extract_static` does, and measurements of the audio."""
-    return _extract(corpus, config, None, True, workers, progress)
+    """Return static features as `extract_static` does, and measurements of the audio.
+
+    With `n_columns`, utterances with another number of columns are left out.
+    """
+    return _extract(corpus, config, None, True, workers, progress, n_columns)
 
 
 def _extract(
@@ -69,6 +74,7 @@ def _extract(
     measure: bool,
     workers: Workers,
     progress: Callable[[int], None] | None,
+    n_columns: int | None = None,
 ) -> Extracted:
     utterances = [_absolute(utterance) for utterance in corpus.utterances]
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
@@ -83,6 +89,9 @@ def _extract(
     kept: list[tuple[Utterance, np.ndarray]] = []
     problems = []
     measured: dict[str, Measured] = {}
+    if n_columns is None:
+        widths = Counter(result[0].shape[1] for result in results if not isinstance(result, Issue))
+        n_columns = max(widths, key=widths.__getitem__, default=0)  # the first of equally frequent ones
     for utterance, result in zip(utterances, results, strict=True):
         if isinstance(result, Issue):
             problems.append(result.for_utterance(utterance.id))
@@ -90,8 +99,8 @@ def _extract(
         matrix, found = result
         if found is not None:
             measured[utterance.id] = found
-        if kept and matrix.shape[1] != kept[0][1].shape[1]:
-            reason = f"has {matrix.shape[1]} features, but '{kept[0][0].id}' has {kept[0][1].shape[1]}"
+        if matrix.shape[1] != n_columns:
+            reason = f"has {matrix.shape[1]} features per frame. Expected {n_columns}"
             problems.append(Issue("other-dimension", reason, utterances=(utterance.id,)))
         else:
             kept.append((utterance, matrix))

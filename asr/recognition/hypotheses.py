@@ -10,6 +10,7 @@ from asr.alignment.frame_times import FrameTimes
 from asr.corpus.htk_labels import LabelSegment, fault_in_pattern, write_mlf
 from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
+from asr.recognition.lattice_outputs import CONFUSIONS, N_BEST
 from asr.recognition.speech_ratios import SpeechRatio, SpeechRatios
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.util.counted_text import count, some
@@ -19,7 +20,7 @@ from discriminants.util.paths import is_file
 
 log = logging.getLogger(__name__)
 
-HYPOTHESES, TIMES, RATIOS = "hyp.txt", "hyp.ctm", "ratios.tsv"
+HYPOTHESES, TIMES, RATIOS, MLF = "hyp.txt", "hyp.ctm", "ratios.tsv", "hyp.mlf"
 
 
 def write_words(
@@ -38,7 +39,17 @@ def write_words(
     write_transcripts(out / HYPOTHESES, hypotheses)
     write_ctm(out / TIMES, chain.from_iterable(rows.values()), uncalibrated=calibrated is False)
     if mlf:
-        _write_hyp_mlf(out / "hyp.mlf", rows)
+        _write_hyp_mlf(out / MLF, rows)
+
+
+def remove_results(out: Path) -> None:
+    """Remove the results of an earlier recognition, except for label files and lattices.
+
+    A `hyp.txt` with utterances is kept as `hyp.txt.old`.
+    """
+    _keep_earlier(out / HYPOTHESES, {})
+    for name in (HYPOTHESES, TIMES, MLF, RATIOS, CONFUSIONS, N_BEST):
+        (out / name).unlink(missing_ok=True)
 
 
 def write_ratios(

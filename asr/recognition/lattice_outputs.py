@@ -28,7 +28,7 @@ from asr.util.files import atomic_write
 
 log = logging.getLogger(__name__)
 
-CONFUSIONS = "confusions.tsv"
+CONFUSIONS, N_BEST = "confusions.tsv", "nbest.tsv"
 BEAM_OF_SCALE = 8.0
 """Lattice beam in units of the grammar's scale, which keeps nearly all relevant sentences. In a recognition with 67 %
 word errors, the lattices' oracle errors were 47 % of these, and 54 % with a beam of 6.
@@ -164,7 +164,7 @@ def write_lattices(
                 grammar = float(lattice.grammar[one.arcs].sum() + lattice.final_grammar[end])
                 words = " ".join(lattice.words[word] for word in lattice.word[one.arcs])
                 rows.append(f"{name}\t{rank}\t{one.score:.3f}\t{acoustic:.3f}\t{grammar:.3f}\t{words}")
-        _write_lines(out / "nbest.tsv", rows)
+        _write_lines(out / N_BEST, rows)
     if outputs.confusions:
         networks = {}
         for name, own in parts.items():

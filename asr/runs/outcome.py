@@ -1,6 +1,6 @@
 """Outcome of a command: each utterance is either done or listed with a reason."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,10 +27,15 @@ class Outcome:
 
 
 @contextmanager
-def accounted(listed: Sequence[str], known: Sequence[Issue], directory: Path) -> Iterator[None]:
+def accounted(
+    listed: Sequence[str],
+    known: Sequence[Issue],
+    directory: Path,
+    remove: Callable[[Path], None] = lambda directory: None,
+) -> Iterator[None]:
     """Write `directory/failed.tsv` if an error inside the block means that no utterance is left.
 
-    `known` are earlier failures among `listed`.
+    `known` are earlier failures among `listed`. `remove` then removes the results of an earlier run.
     """
     try:
         yield
@@ -38,6 +43,7 @@ def accounted(listed: Sequence[str], known: Sequence[Issue], directory: Path) ->
         if error.lost:
             failures = {one.utterance: one for one in (*known, *error.lost)}
             account(listed, (), list(failures.values()), directory)
+            remove(directory)
         raise
 
 

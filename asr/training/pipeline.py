@@ -29,7 +29,7 @@ from asr.runs.progress import counted
 from asr.runs.run import Run, require_run_or_empty
 from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig, check_same_static
-from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
+from asr.training.dataset import Dataset, build_static, left_out, load_dataset, require_some, trainable
 from asr.training.fingerprint import training_sample
 from asr.training.given_alignment import GivenAlignment, read_alignment
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, with_search
@@ -69,7 +69,7 @@ class _Inputs:
 
 
 def train(
-    data: Path,
+    data: Path | DataDirectory,
     lexicon: Path,
     work_dir: Path,
     *,
@@ -92,6 +92,8 @@ def train(
     pronunciation, with counts). Finished stages are reused. Returns an outcome with the unusable utterances, and the
     model if no file can hold its classifier, which was given as an object. There is no `model.safetensors` then.
 
+    `data` may be a directory that was read already; its lists then lack the utterances of its `problems`.
+
     Unknown words train a phone `spn` of their own (`asr.recognition.unknown_words`). The models and the n-gram lack
     these words, so each one is an error of the tuning. An utterance without a known word is left out.
 
@@ -107,8 +109,9 @@ def train(
     """
     require_run_or_empty(work_dir)  # before the audio is read
     resumed = is_dir(work_dir / "stages" / "features")
+    folder = _given_folder(data)
     report, checked = check_inputs(
-        data,
+        folder,
         lexicon,
         config,
         root=root,
@@ -152,6 +155,21 @@ def train(
     ]
     account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(dataset.static) - len(mixtures.failed), problems), in_memory_model
+
+
+def _given_folder(data: Path | DataDirectory) -> Path:
+    """Return the path of a data directory; log the utterances that its lists no longer have.
+
+    Raises CorpusError if none is usable.
+    """
+    if isinstance(data, Path):
+        return data
+    require_some(data.path, data.utterances, data.problems)
+    if data.problems:
+        first = data.problems[0]
+        number = count(len(data.problems), "utterance")
+        log.warning("%s", printable(f"{number} left out; the first: {first.utterance}: {first.message}"))
+    return data.path
 
 
 def _stays_in_memory(config: TrainingConfig) -> bool:
@@ -207,13 +225,19 @@ def _train_hybrid(
 
 
 def _read_inputs(
-    data: Path, lexicon: Path, config: TrainingConfig, report: Report, root: Path | None, resumed: bool, in_memory: bool
+    data: Path | DataDirectory,
+    lexicon: Path,
+    config: TrainingConfig,
+    report: Report,
+    root: Path | None,
+    resumed: bool,
+    in_memory: bool,
 ) -> _Inputs:
     """Read the validated inputs; raise errors that prevent training."""
     # Raise errors now that would otherwise appear after hours of training.
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
-    given = read_data_directory(data, root=root)
+    given = data if isinstance(data, DataDirectory) else read_data_directory(data, root=root)
     if is_named(lexicon):
         pronunciations = lexicon_by_name(lexicon, [utterance.words or () for utterance in given.utterances])
     else:
@@ -225,11 +249,11 @@ def _read_inputs(
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
     source: Literal["audio", "archive"] = "archive" if archive else "audio"
     if archive:
-        log.info("%s", printable(f"{data / 'feats.scp'}: the models will accept such features only, not audio"))
+        log.info("%s", printable(f"{given.path / 'feats.scp'}: the models will accept such features only, not audio"))
     check_copies(config.hybrid, source)
     alignment = read_alignment(Path(config.alignment), pronunciations) if config.alignment else None
     return _Inputs(
-        data,
+        given.path,
         lexicon,
         config,
         pronunciations,
@@ -268,8 +292,8 @@ def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Datase
     """Stage "features": return the data set and all utterances left out so far."""
     work_dir, config, corpus = context.run.directory, inputs.config, inputs.corpus
     if not inputs.resumed:  # lists the unusable utterances before the features exist
-        known = list(inputs.report.left_out.values())
-        account(inputs.listed, [name for name in inputs.listed if name not in inputs.report.left_out], known, work_dir)
+        known = {one.utterance: one for one in inputs.problems} | inputs.report.left_out
+        account(inputs.listed, [name for name in inputs.listed if name not in known], list(known.values()), work_dir)
 
     def build_features(directory: Path) -> None:
         with counted(len(corpus.utterances), "features") as finished:

@@ -1,5 +1,6 @@
 """Checks of feature archives: missing matrices, and inconsistent sizes."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,13 +24,12 @@ def read_size(utterance: Utterance) -> Matrix:
 
 
 def check_archives(directory: DataLists, sizes: Mapping[str, Matrix | Issue]) -> Iterator[Issue]:
-    """Report entries of feats.scp without a matrix, or with another number of columns than the first."""
-    first: tuple[str, int] | None = None
+    """Report entries of feats.scp without a matrix, or with another number of columns than most."""
+    widths = Counter(size.n_columns for size in sizes.values() if not isinstance(size, Issue))
+    expected = max(widths, key=widths.__getitem__, default=0)  # as in training: the first of equally frequent ones
     for name, size in sizes.items():  # by id, as training reads them
         if isinstance(size, Issue):
             yield costing(size.code, *directory.place(name), size.message, [name])
-        elif first is None:
-            first = name, size.n_columns
-        elif size.n_columns != first[1]:
-            message = f"'{name}' has {size.n_columns} features per frame, but '{first[0]}' has {first[1]}"
+        elif size.n_columns != expected:
+            message = f"'{name}' has {size.n_columns} features per frame. Expected {expected}"
             yield costing("other-dimension", *directory.place(name), message, [name])

@@ -55,7 +55,14 @@ def test_frames_are_recognized_as_their_audio(
 
 
 @pytest.mark.parametrize(
-    "frames", [np.zeros(13), np.zeros((0, 13)), np.full((30, 13), np.nan), np.zeros((30, 12)), np.array([["a"]])]
+    "frames",
+    [
+        np.zeros(13),
+        np.zeros((0, 13)),
+        *(np.full((30, 13), x) for x in (np.nan, 1e9)),
+        np.zeros((30, 12)),
+        np.array([["a"]]),
+    ],
 )
 def test_frames_of_other_shape_or_values_are_refused(toy_model: Path, frames: np.ndarray) -> None:
     recognizer = asr.Recognizer.load(toy_model)
@@ -79,6 +86,27 @@ def test_frames_of_no_utterance_are_refused(tiny_corpus: Path, tmp_path: Path) -
             tiny_corpus / "train", tiny_corpus / "lexicon.txt", tmp_path / "run", config=SETTINGS, jobs=1,
             frames={"nobody": np.zeros((20, 13))},
         )  # fmt: skip
+
+
+def test_training_frames_of_other_shapes_are_left_out(
+    tiny_corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    frames = own_frames(tiny_corpus / "train", load_config(SETTINGS).features)
+    narrow, infinite, missing, *_ = sorted(frames)
+    frames[narrow] = frames[narrow][:, 1:]
+    frames[infinite] = np.full((30, 13), np.inf)
+    del frames[missing]
+    trained = asr.train(
+        tiny_corpus / "train", tiny_corpus / "lexicon.txt", tmp_path / "run", config=SETTINGS, jobs=1, until="gmm",
+        frames=frames,
+    )  # fmt: skip
+    codes = {narrow: "other-dimension", infinite: "not-finite", missing: "no-features"}
+    assert {one.utterance: one.code for one in trained.outcome.failures} == codes == failed(tmp_path / "run")
+    assert trained.outcome.n_done == len(frames) - 2
+    reason = next(one.message for one in trained.outcome.failures if one.utterance == missing)
+    assert "frames=" in reason and "feats.scp" not in reason
+    written = caplog.text + (tmp_path / "run" / "failed.tsv").read_text()
+    assert missing in written and "12 features" in written
 
 
 @pytest.mark.slow
@@ -157,7 +185,7 @@ def test_decode_reads_files_of_scores(
 @pytest.mark.parametrize(
     ("spoiled", "message"),
     [
-        (lambda own: own[:, 1:], "columns"),
+        (lambda own: own[:, 1:], "the model's states"),
         (lambda own: 2 * own, "sum to 2"),
         (lambda own: own - 0.5, "posterior of state"),
         (lambda own: np.where(own > 0.5, np.nan, own), "not finite"),
@@ -178,6 +206,68 @@ def test_wrong_scores_are_refused_with_their_utterance(
     assert decoded(toy_model, tmp_path / "out", tmp_path / "given.npz") == 1
     printed = capsys.readouterr().err
     assert message in printed and name in printed
+
+
+def test_recognizer_of_scores_names_its_input(toy_model: Path, toy_scores: dict[str, dict[str, np.ndarray]]) -> None:
+    recognizer = asr.Recognizer.load(toy_model, scores="log-posteriors")
+    with pytest.raises(ConfigError, match="scores="):
+        recognizer.recognize("a.wav")
+    with pytest.raises(asr.AsrError, match="logarithms"):
+        recognizer.recognize(frames=next(iter(toy_scores["posteriors"].values())))
+    with np.errstate(divide="ignore"):
+        certain = np.log(np.eye(len(recognizer.states))[np.zeros(20, int)])
+    assert recognizer.recognize(frames=certain).seconds > 0  # minus infinity is a score
+
+
+def test_states_are_the_columns_of_scores(toy_model: Path, toy_scores: dict[str, dict[str, np.ndarray]]) -> None:
+    recognizer = asr.Recognizer.load(toy_model)
+    matrix = next(iter(toy_scores["posteriors"].values()))
+    assert len(recognizer.states) == len(set(recognizer.states)) == matrix.shape[1]
+    assert recognizer.states[:3] == ("SIL_1", "SIL_2", "SIL_3")
+    assert recognizer.states[3].startswith(recognizer.phones[0])
+
+
+def failed(folder: Path) -> dict[str, str]:
+    """The reason code of each utterance left out."""
+    rows = (folder / "failed.tsv").read_text().splitlines()[1:]
+    return {row.split("\t")[0]: row.split("\t")[1] for row in rows}
+
+
+@pytest.mark.parametrize("ending", ["npz", "ark", "scp"])
+def test_wrong_scores_leave_out_their_utterances_only(
+    toy_model: Path,
+    toy_scores: dict[str, dict[str, np.ndarray]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    ending: str,
+) -> None:
+    matrix = next(iter(toy_scores["posteriors"].values()))
+    spoiled = matrix.copy()
+    spoiled[5, 3] = np.nan
+    given = {"columns": matrix[:, 1:], "good": matrix, "nan": spoiled, "sum": 2 * matrix}
+    np.savez(tmp_path / "given.npz", **given)
+    write_archive(tmp_path / "given.ark", tmp_path / "given.scp", given.items())
+    assert decoded(toy_model, tmp_path / "out", tmp_path / f"given.{ending}") == 0
+    assert failed(tmp_path / "out") == {"columns": "other-dimension", "nan": "not-finite", "sum": "no-features"}
+    assert (tmp_path / "out" / "hyp.txt").read_text().startswith("good ")
+    written = (tmp_path / "out" / "failed.tsv").read_text() + capsys.readouterr().err
+    assert "asr-frames" not in written and "utt2spk" not in written
+
+
+def test_failed_decode_removes_earlier_results(
+    toy_model: Path, toy_scores: dict[str, dict[str, np.ndarray]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, matrix = next(iter(toy_scores["posteriors"].items()))
+    out, given = tmp_path / "out", tmp_path / "given.npz"
+    for spoiled in (matrix[:, 1:], 2 * matrix):  # refused before and in the search
+        np.savez(given, **{name: matrix})
+        assert decoded(toy_model, out, given) == 0
+        np.savez(given, **{name: spoiled})
+        assert decoded(toy_model, out, given) == 1
+        assert sorted(file.name for file in out.iterdir()) == ["failed.tsv", "hyp.txt.old"]
+    with pytest.raises(SystemExit):
+        main(["decode", "--model", str(toy_model), "--out", str(out), str(given)])
+    assert "--scores" in capsys.readouterr().err
 
 
 def test_posteriors_need_state_priors(toy_model: Path) -> None:

@@ -58,16 +58,21 @@ def test_the_result_does_not_depend_on_the_workers(corpus):
     np.testing.assert_array_equal(one.frames, two.frames)
 
 
-def test_archived_features_are_taken_as_they_are(tmp_path):
+@pytest.mark.parametrize("other", "abc")
+def test_archived_features_of_most_frequent_width_are_kept(tmp_path, other):
     generator = np.random.default_rng(1)
     matrices = {
-        key: generator.normal(size=(n, d)).astype(np.float32) for key, n, d in (("a", 4, 6), ("b", 9, 6), ("c", 5, 7))
+        key: generator.normal(size=(n, 7 if key == other else 6)).astype(np.float32)
+        for key, n in (("a", 4), ("b", 9), ("c", 5))
     }
     write_archive(tmp_path / "data" / "feats.ark", tmp_path / "data" / "feats.scp", matrices.items())
     (tmp_path / "data" / "utt2spk").write_text("a s\nb s\nc s\n")
     table, problems = extract_static(read_data_directory(tmp_path / "data"), FeatureConfig())
-    assert table.ids == ("a", "b") and problems[0].message == "has 7 features, but 'a' has 6"
-    np.testing.assert_array_equal(table.frames, np.concatenate([matrices["a"], matrices["b"]]))
+    assert [(one.utterance, one.code) for one in problems] == [(other, "other-dimension")]
+    assert "7 features" in problems[0].message and "6" in problems[0].message
+    del matrices[other]
+    assert table.ids == tuple(matrices)
+    np.testing.assert_array_equal(table.frames, np.concatenate(list(matrices.values())))
 
 
 def test_a_corpus_without_any_features_is_refused(corpus):

@@ -1,6 +1,7 @@
 """Feature archives: entries that lead nowhere, matrices of another width, and settings that need audio."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +43,12 @@ def test_audio_behind_pipes_is_nobody_s_business_where_there_are_features(archiv
     assert archived.validate().findings == ()
 
 
-def with_narrow_matrix(corpus: Corpus) -> None:
+def with_narrow_matrix(corpus: Corpus, line: int) -> None:
     write_archive(
         corpus.folder / "train/other.ark", corpus.folder / "other.scp", [("x", np.ones((100, 5), np.float32))]
     )
     offset = corpus.lines("other.scp")[0].rpartition(":")[2]
-    corpus.set_line("train/feats.scp", 3, f"{corpus.names[2]} train/other.ark:{offset}")
+    corpus.set_line("train/feats.scp", line, f"{corpus.names[line - 1]} train/other.ark:{offset}")
 
 
 def cut(corpus: Corpus) -> None:
@@ -63,7 +64,10 @@ FAULTS: dict[str, Spoil] = {
         "train/feats.scp", 3, f"{c.names[2]} train/feats.ark:100"
     ),
     "error truncated train/feats.scp:9: truncated": cut,
-    "error other-dimension train/feats.scp:3: 5 features per frame": with_narrow_matrix,
+    **{
+        f"error other-dimension train/feats.scp:{line}: 5 features per frame": partial(with_narrow_matrix, line=line)
+        for line in (1, 3)
+    },
     "error malformed train/feats.scp:3: range": lambda c: (
         c.change("train/feats.scp", 3, ".ark:", ".ark[0:3]:")
         or c.set_line("train/feats.scp", 3, f"{c.names[2]} train/feats.ark:9[0:3]")

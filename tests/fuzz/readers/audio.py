@@ -114,7 +114,7 @@ _GIVEN = {
     "given.npz": npz_bytes({"u1": np.eye(3), "u2": np.eye(3, dtype=np.float32)[:2]}),
 }
 reader("given-matrices", _GIVEN, (*BINARY, spoil_npz))(
-    lambda path: [_use(frame_matrix(own, name)) for name, own in read_matrices(path).items()]
+    lambda path: [_use(frame_matrix(own)) for own in read_matrices(path).values()]
 )
 reader("sphinx-features", {"big.mfc": cepstra(">"), "little.mfc": cepstra("<")}, BINARY)(
     lambda path: _use(read_sphinx_features(path))
