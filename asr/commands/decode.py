@@ -77,9 +77,10 @@ def decode(
     """
     formats = label_formats(formats, mlf=True)
     if data is not None and speakers is not None:
+        place = data.path if isinstance(data, DataDirectory) else data
         raise ConfigError(
-            f"--speakers (speakers=) {speakers!r} is for audio files only; the speakers of a data directory are those "
-            "of its utt2spk. Use a copy of the directory with another utt2spk"
+            f"--speakers (speakers=) {speakers!r} is for audio files only; the speakers of {place} are those of "
+            "its utt2spk. Use a copy of the directory with another utt2spk"
         )
     model = adaptable_model(model, adapt, speaker_transforms)
     needs_minutes = adapt or (model.speakers is not None and model.speakers.prior is None)
