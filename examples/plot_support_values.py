@@ -3,7 +3,8 @@
     python examples/plot_support_values.py [--output-dir DIR]
 
 After figures 3.1 to 3.3 of Suykens et al. (2002): two spirals are separated without errors, Ripley's mixture has dots
-of the size of |alpha|, and the sorted |alpha| never reach zero, while most of a support vector machine's are zero.
+of the size of the absolute weights, and the sorted absolute weights never reach zero, while most of a support vector
+machine's are zero.
 Writes `support_values.png`.
 """
 

@@ -7,7 +7,7 @@
     PYTHONPATH=examples asr decode --model runs/wav2vec/model.safetensors --data data/test --out out
         --extractor wav2vec_features:Wav2Vec
 
-The features are wide, so wav2vec.toml switches off differences, speaker transforms, warps and splicing:
+The features are wide, so wav2vec.toml switches off differences, speaker transforms, warps and splicing::
 
     [features]
     delta_order = 0

@@ -66,12 +66,11 @@ def automaton_of(arrays: AutomatonArrays) -> "kaldifst.StdVectorFst":
     words[arc + 2], words[arc + 3] = arrays.cost.astype(np.float32, copy=False).view(np.int32), arrays.target
     header = struct.pack("<ii6si8s", _MAGIC, 6, b"vector", 8, b"standard")
     header += struct.pack("<iiQqqq", 2, 0, _EXPANDED, arrays.start, n_states, n_arcs)
-    with _scratch_file() as path:
-        try:
-            path.write_bytes(header + words.tobytes())
+    try:
+        with _scratch_file(header + words.tobytes()) as path:
             found = kaldifst.StdVectorFst.read(str(path))
-        except OSError:
-            found = None
+    except OSError:
+        found = None
     return _fst_arc_by_arc(arrays) if found is None else found
 
 
@@ -144,17 +143,22 @@ def _arc_by_arc(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
 
 
 @contextmanager
-def _scratch_file() -> Iterator[Path]:
+def _scratch_file(content: bytes = b"") -> Iterator[Path]:
     """Use memory if the system supports it, because a disk may be full or read-only."""
     if hasattr(os, "memfd_create") and is_dir(Path("/proc/self/fd")):
         number = os.memfd_create("automaton")
         try:
+            rest = memoryview(content)
+            while rest:
+                rest = rest[os.write(number, rest) :]
             yield Path(f"/proc/self/fd/{number}")
         finally:
             os.close(number)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder) / "automaton.fst"
+            path = Path(folder) / "automaton.fst"
+            path.write_bytes(content)
+            yield path
 
 
 def _parsed(content: bytes) -> AutomatonArrays:

@@ -33,7 +33,7 @@ def _add_title(app: Sphinx, docname: str, source: list[str]) -> None:
     if docname.startswith("gallery/"):
         label = r"(\.\. _sphx_glr_gallery_\w+\.py:\n\n(?:\.\. GENERATED.*\n\n)?)(.+?)\.?\n"
         source[0] = re.sub(label, lambda found: f"{found[1]}{found[2]}\n{'=' * len(found[2])}\n", source[0], count=1)
-        source[0] = re.sub(r"\n\n(?=    python examples/)", "\n\n::\n\n", source[0], count=1)
+        source[0] = re.sub(r"\n\n(?=    (?:python examples/|pip install ))", "\n\n::\n\n", source[0], count=1)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

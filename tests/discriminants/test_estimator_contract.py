@@ -217,7 +217,8 @@ def _expected_failures(estimator: Any) -> dict[str, str]:
     elif isinstance(estimator, _BY_FOLDS) or (
         isinstance(estimator, SparseKernelLogisticClassifier) and estimator.alpha == "auto"
     ):
-        weighted["check_sample_weight_equivalence_on_dense_data"] = "equal samples may lie in different folds"
+        for kind in ("dense", "sparse"):
+            weighted[f"check_sample_weight_equivalence_on_{kind}_data"] = "equal samples may lie in different folds"
         plain = isinstance(estimator, NPDClassifier | OROLSClassifier) and estimator.candidates != "residual"
         by_score = plain and estimator.rule not in ("matching_pursuit", "largest_residual")
         if by_score and estimator.kernel != "polynomial":
