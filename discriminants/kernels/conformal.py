@@ -42,7 +42,7 @@ class NormalizedKernel(KernelWithFactor):
 
     See Also
     --------
-    ConformalKernel : another factor.
+    DistanceKernel : the Gaussian of the distance in the space of a kernel.
 
     Examples
     --------
