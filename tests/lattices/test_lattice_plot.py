@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from asr.lattices.posteriors import arc_posteriors
 from tests.lattices.test_generation import ARRAYS
@@ -15,6 +16,7 @@ def labels(ax):
     return [text for text in texts if "\n" in text], [int(text) for text in texts if "\n" not in text]
 
 
+@pytest.mark.slow
 def test_lattice_picture_has_every_word_once(lattice):  # noqa: F811
     from matplotlib.figure import Figure
 
