@@ -33,15 +33,14 @@ import kaldifst  # noqa: E402
 import numpy as np  # noqa: E402
 
 from asr.decode.graph_compiler import compile_graph  # noqa: E402
+from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer  # noqa: E402
 from asr.decode.path_segments import word_segments  # noqa: E402
-from asr.decode.prefix_trees import InputLabels  # noqa: E402
 from asr.decode.token_passing import best_path  # noqa: E402
 from asr.grammar import read_grammar, sample_sentence  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
 from asr.hmm.topology import SILENCE, Topology, uniform_self_loops  # noqa: E402
 from asr.lexicon import Lexicon  # noqa: E402
 from asr.scoring.wer import score_utterances  # noqa: E402
-from benchmarks.decoding_graph.openfst import lexicon_transducer  # noqa: E402
 
 TOPOLOGY = Topology(tuple(f"p{number:02d}" for number in range(40)))
 DIMENSIONS = 20

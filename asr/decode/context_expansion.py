@@ -2,21 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from asr.decode.filler import FILLER_UNIT
+from asr.decode.lexicon_transducer import InputLabels
 from asr.decode.merging import merge_equal_states
-from asr.decode.prefix_trees import InputLabels
-from asr.grammar.automaton_arrays import AutomatonArrays, automaton_arrays, automaton_of
+from asr.grammar.automaton_arrays import AutomatonArrays, automaton_arrays
 from asr.hmm.state_tying import Context
 from asr.hmm.topology import Topology
+
+if TYPE_CHECKING:
+    import kaldifst
 
 CONTEXT_WIDTH = 3
 
 
 def in_context(
-    composed: AutomatonArrays, topology: Topology, labels: InputLabels
+    composed: "kaldifst.StdVectorFst", topology: Topology, labels: InputLabels
 ) -> tuple[AutomatonArrays, list[Sequence[int]]]:
     """Return L o G with every phone in its context, and the chains of units of its labels.
 
@@ -32,9 +36,8 @@ def in_context(
     """
     import kaldifst
 
-    jumps = list(range(labels.back_off, 1 + int(composed.input_label.max(initial=labels.back_off))))
-    fst = automaton_of(composed)
-    expanded, windows = kaldifst.compose_context(jumps, CONTEXT_WIDTH, CONTEXT_WIDTH // 2, fst)
+    jumps = list(range(labels.back_off, 1 + int(automaton_arrays(composed).input_label.max(initial=labels.back_off))))
+    expanded, windows = kaldifst.compose_context(jumps, CONTEXT_WIDTH, CONTEXT_WIDTH // 2, composed)
     spoken = [number for number, window in enumerate(windows) if len(window) == CONTEXT_WIDTH]
     contexts, at = np.unique(
         _contexts(np.array([windows[number] for number in spoken]).reshape(-1, CONTEXT_WIDTH), topology),

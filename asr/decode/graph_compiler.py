@@ -1,14 +1,17 @@
 """Compilation of lexicon, grammar and phone models into a static graph: determinized and minimized L o G, then units.
 
-With context-dependent states it is C o L o G (Mohri, Pereira and Riley 2002).
+With context-dependent states it is C o L o G. The recipe is that of Mohri, Pereira and Riley (2002), in the tropical
+semiring with OpenFst: compose, determinize, minimize.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from asr.decode.context_expansion import in_context
 from asr.decode.filler import FILLER_UNIT, with_filler
 from asr.decode.graph_expansion import expand_phones
-from asr.decode.prefix_trees import InputLabels, lexicon_with_grammar
+from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer
 from asr.grammar import Grammar
 from asr.grammar.automaton import IMPOSSIBLE, MAX_COST
 from asr.grammar.automaton_arrays import automaton_arrays
@@ -18,6 +21,11 @@ from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.util.errors import DecodeError, LexiconError
 
+if TYPE_CHECKING:
+    import kaldifst
+
+COST_PRECISION = 1e-5
+"""Costs that differ by less are equal. OpenFst's own 1/1024 changes scores and saves almost nothing."""
 MAX_PHONES = 30_000_000
 """Limit on the phones of all pronunciations at all arcs of the grammar, before sharing: about 10 GB of graph."""
 
@@ -39,17 +47,19 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
         )
     _check_arcs(lexicon, grammar)
     labels = InputLabels(topology)
-    automaton = lexicon_with_grammar(lexicon, grammar, topology, labels)
-    if automaton is None:
+    composed = compose(lexicon_transducer(lexicon, grammar, topology, labels), grammar)
+    if composed.start < 0:
         raise DecodeError(f"grammar {grammar.name!r} has no sentence with words of the lexicon")
     if topology.tying is not None:
-        return with_filler(expand_phones(*in_context(automaton, topology, labels), words=grammar.words), topology)
+        return with_filler(expand_phones(*in_context(composed, topology, labels), words=grammar.words), topology)
+    automaton = automaton_arrays(composed)
+    del composed
     chains = [*(topology.units(phone) for phone in topology.phone_names), [FILLER_UNIT]]
     return with_filler(expand_phones(automaton, chains, words=grammar.words), topology)
 
 
 def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
-    """Raise DecodeError for costs that are not finite or too large, and for a graph that would be too large."""
+    """Check costs and size, because determinization does not end for infinite costs and cannot be interrupted."""
     automaton = automaton_arrays(grammar.fst)
     for costs in (automaton.final_cost[automaton.final_cost != IMPOSSIBLE], automaton.cost):
         wrong = ~(np.abs(costs) <= MAX_COST)
@@ -70,3 +80,13 @@ def _no_cost(grammar: Grammar, cost: float) -> DecodeError:
         f"grammar {grammar.name!r} has an arc or final state with cost {cost:g}. Expected finite costs, -ln p, "
         f"within {MAX_COST:g} of 0"
     )
+
+
+def compose(transducer: "kaldifst.StdVectorFst", grammar: Grammar) -> "kaldifst.StdVectorFst":
+    """Return L o G, determinized and minimized. The transducer's arcs are sorted by output label."""
+    import kaldifst
+
+    composed = kaldifst.compose(transducer, grammar.fst)
+    kaldifst.determinize_star(composed, delta=COST_PRECISION, use_log=False)
+    kaldifst.minimize_encoded(composed, delta=COST_PRECISION)
+    return composed

@@ -4,8 +4,7 @@ import numpy as np
 
 from asr.grammar.automaton_arrays import AutomatonArrays
 
-PRECISION = 1e-5
-"""Costs that differ by less are equal. OpenFst's own 1/1024 changes scores and saves almost nothing."""
+PRECISION = 1e-5  # costs that differ by less are equal
 
 
 def merge_equal_states(automaton: AutomatonArrays) -> AutomatonArrays:
@@ -17,48 +16,34 @@ def merge_equal_states(automaton: AutomatonArrays) -> AutomatonArrays:
     """
     n_states = len(automaton.final_cost)
     source = np.repeat(np.arange(n_states), np.diff(automaton.arc_start))
-    kind = hashed(automaton.input_label, automaton.output_label, rounded(automaton.cost))
-    _, state_class = np.unique(rounded(automaton.final_cost), return_inverse=True)
+    kinds = np.stack([automaton.input_label, automaton.output_label, _rounded(automaton.cost)], axis=1)
+    _, kind = np.unique(kinds, axis=0, return_inverse=True)
+    kind = kind.ravel().astype(np.int64)
+    _, state_class = np.unique(_rounded(automaton.final_cost), return_inverse=True)
     n_classes = int(state_class.max(initial=-1)) + 1
+    random = np.random.default_rng(0)
     while n_classes < n_states:
-        # A set of arcs is represented by the sum of their hashes.
-        arc = hashed(kind, state_class[automaton.target])
-        order = np.lexsort((arc, source))
-        once = order[_changes(source[order], arc[order])]
+        # A set of arcs is represented by the sum of 64-bit random numbers of its arcs.
+        arcs = np.unique(np.stack([source, kind * n_classes + state_class[automaton.target]], axis=1), axis=0)
+        _, arc = np.unique(arcs[:, 1], return_inverse=True)
+        bits = random.integers(0, 2**63, size=int(arc.max(initial=-1)) + 1, dtype=np.uint64)
         futures = np.zeros(n_states, np.uint64)
-        np.add.at(futures, source[once], arc[once])
-        _, divided = np.unique(hashed(state_class, futures), return_inverse=True)
-        state_class, before, n_classes = divided, n_classes, int(divided.max()) + 1
-        if n_classes == before:
+        np.add.at(futures, arcs[:, 0], bits[arc.ravel()])
+        _, divided = np.unique(np.stack([state_class.astype(np.uint64), futures]), axis=1, return_inverse=True)
+        divided = divided.ravel()
+        n_divided = int(divided.max(initial=-1)) + 1
+        state_class, before, n_classes = divided, n_classes, n_divided
+        if n_divided == before:
             break
     return _quotient(automaton, source, kind, state_class, n_classes)
 
 
-def hashed(*columns: np.ndarray) -> np.ndarray:
-    """Return 64-bit hashes of rows of integers, uint64; equal rows have equal hashes."""
-    total = np.zeros(len(columns[0]), np.uint64)
-    for column in columns:
-        total ^= column.astype(np.int64, copy=False).view(np.uint64)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64 (Steele et al. 2014)
-            total = (total ^ (total >> np.uint64(shift))) * np.uint64(factor)
-        total = (total ^ (total >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15)
-    return total
-
-
-def rounded(costs: np.ndarray) -> np.ndarray:
+def _rounded(costs: np.ndarray) -> np.ndarray:
     """Round costs to multiples of the precision, int64; infinity has its own number."""
     finite = np.isfinite(costs)
     return np.where(finite, np.rint(np.where(finite, costs, 0.0) / PRECISION), np.iinfo(np.int64).max // 2).astype(
         np.int64
     )
-
-
-def _changes(*columns: np.ndarray) -> np.ndarray:
-    """Return whether each row of sorted columns differs from the one before."""
-    changed = np.ones(len(columns[0]), bool)
-    if len(changed):
-        changed[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    return changed
 
 
 def _quotient(
@@ -74,8 +59,8 @@ def _quotient(
     kept = np.zeros(len(automaton.final_cost), bool)
     kept[first] = True
     arcs = np.flatnonzero(kept[source])
-    sorted_arcs = arcs[np.lexsort((target[arcs], kind[arcs], source[arcs]))]
-    arcs = np.sort(sorted_arcs[_changes(source[sorted_arcs], kind[sorted_arcs], target[sorted_arcs])])
+    _, once = np.unique(np.stack([source[arcs], kind[arcs], target[arcs]], axis=1), axis=0, return_index=True)
+    arcs = arcs[np.sort(once)]
     return AutomatonArrays(
         start=int(number[state_class[automaton.start]]),
         final_cost=automaton.final_cost[first],

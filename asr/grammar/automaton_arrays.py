@@ -89,39 +89,6 @@ def _fst_arc_by_arc(arrays: AutomatonArrays) -> "kaldifst.StdVectorFst":
     return fst
 
 
-def trimmed(arrays: AutomatonArrays) -> AutomatonArrays | None:
-    """Return the states and arcs on paths from the start to a final state; None if there is no path."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    n_states = len(arrays.final_cost)
-    if arrays.start < 0:
-        return None
-    source = np.repeat(np.arange(n_states), np.diff(arrays.arc_start))
-    final = np.flatnonzero(arrays.final_cost < np.inf)
-
-    def reached(rows: np.ndarray, columns: np.ndarray, start: int) -> np.ndarray:
-        graph = csr_array((np.ones(len(rows), bool), (rows, columns)), (n_states + 1, n_states + 1))
-        found = np.zeros(n_states + 1, bool)
-        found[breadth_first_order(graph, start, return_predecessors=False)] = True
-        return found[:-1]
-
-    backward = np.concatenate([arrays.target, np.full(len(final), n_states)]), np.concatenate([source, final])
-    kept = reached(source, arrays.target, arrays.start) & reached(*backward, n_states)
-    if not kept[arrays.start]:
-        return None
-    number, arc = np.cumsum(kept) - 1, kept[source] & kept[arrays.target]
-    return AutomatonArrays(
-        start=int(number[arrays.start]),
-        final_cost=arrays.final_cost[kept],
-        arc_start=np.searchsorted(number[source[arc]], np.arange(int(kept.sum()) + 1)),
-        input_label=arrays.input_label[arc],
-        output_label=arrays.output_label[arc],
-        cost=arrays.cost[arc],
-        target=number[arrays.target[arc]].astype(np.int32),
-    )
-
-
 def _arc_by_arc(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
     import kaldifst
 

@@ -2,12 +2,12 @@
 
 import kaldifst
 
-from asr.decode.prefix_trees import InputLabels
+from asr.decode.graph_compiler import compose
+from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer
 from asr.grammar import Grammar
 from asr.hmm.state_graph import NO_WORD, StateGraph, StateGraphBuilder
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
-from benchmarks.decoding_graph.openfst import compose, lexicon_transducer
 
 
 def unshared_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> StateGraph:
