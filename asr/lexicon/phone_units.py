@@ -30,7 +30,7 @@ def phone_lexicon(transcripts: Iterable[Sequence[str]]) -> Lexicon:
 
     The words sil, sp, pau, epi, h#, #h, <sil> and [sil], in any letter case, are silence.
 
-    Raises LexiconError if there is no phone other than silence.
+    Raises LexiconError if all words are silence.
 
     >>> phone_lexicon([["sil", "k", "ae", "t"]]).phones
     ('ae', 'k', 't')
