@@ -47,6 +47,8 @@ class SecondOrderPath:
         self, K: np.ndarray, positive: np.ndarray, regularization: float, penalty: str, truncation: float = 0.0
     ) -> None:
         check_values(K)
+        if regularization == 0 and not truncation:  # rounding decides whether the Cholesky factor exists
+            raise ValueError("regularization = 0 gives singular covariances. Use regularization or truncation above 0")
         basis = None
         coordinates = K
         if penalty == "kernel":
