@@ -77,6 +77,12 @@ class SpeechModel:
         mixtures = isinstance(acoustic, GaussianMixtures | CompositeAcousticModel) and hybrid_stream(acoustic) is None
         return "gmm" if mixtures else "hybrid"
 
+    @property
+    def static_dimension(self) -> int:
+        """Number of static features of a frame, before any speaker transform."""
+        first = self.front_end if self.speakers is None else self.speakers.front_end
+        return first.static_dimension_
+
 
 def save_model(path: Path, model: SpeechModel) -> None:
     """Write a model; equal models give equal bytes.

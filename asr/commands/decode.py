@@ -192,7 +192,7 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
         )
     config = model.front_end.config
     with counted(len(corpus.utterances), "features") as finished:
-        n_columns = model.front_end.static_dimension_ if archived else None
+        n_columns = model.static_dimension if archived else None
         found = extract_measured(corpus, config, n_columns=n_columns, workers=workers, progress=finished)
     warn_of_sound(found.measured, config)
     return found.static, found.problems
