@@ -68,7 +68,6 @@ benchmarks: $(STAMP)  ## Compare speeds with named peers, in the same run; DATA_
 	$(BIN)/python -m benchmarks.pairwise_scoring
 	$(if $(DATA_DIR),$(BIN)/python -m benchmarks.nystroem --data-dir $(DATA_DIR))
 	$(BIN)/python -m benchmarks.fixed_size $(if $(DATA_DIR),--data-dir $(DATA_DIR),--only sinc clusters)
-	$(BIN)/python -m benchmarks.bayesian_lssvm $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	$(BIN)/python -m benchmarks.learners $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 
 wheel: $(STAMP)  ## Build the wheel and the source archive into dist/

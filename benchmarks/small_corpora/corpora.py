@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
 from asr.features.augmentation import NoiseClips, read_noise
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.writing import write_lexicon
-from benchmarks.padded_speech.corpora import samples_of
-from benchmarks.padded_speech.padding import FULL_SCALE, Recording, pad
+from benchmarks.small_corpora.padding import FULL_SCALE, Recording, pad
 
 RATE = 8000
 SEED = 0  # seed of all draws; the corpora are the same for all training seeds
@@ -122,8 +122,8 @@ def _drawn(names: Sequence[str], count: int, seed: int = SEED) -> list[str]:
 
 def _joined(corpus: DataDirectory, names: Sequence[str], name: str) -> Recording:
     chosen = [corpus.subset([each]).utterances[0] for each in names]
-    pieces = tuple(samples_of(utterance, RATE) for utterance in chosen)
-    return Recording(name, chosen[0].speaker, pieces, tuple(utterance.words or () for utterance in chosen))
+    pieces = tuple(read_audio(one.source, rate=RATE, start=one.start, end=one.end) for one in chosen)
+    return Recording(name, chosen[0].speaker, pieces, tuple(word for one in chosen for word in one.words or ()))
 
 
 def _padded(strings: Sequence[Recording], data: Path, out: Path) -> list[Utterance]:
@@ -132,11 +132,11 @@ def _padded(strings: Sequence[Recording], data: Path, out: Path) -> list[Utteran
     (out / "audio").mkdir(parents=True, exist_ok=True)
     utterances = []
     for string in strings:
-        samples = pad(string, noise, rate=RATE, seed=SEED).samples
+        samples = pad(string, noise, rate=RATE, seed=SEED)
         path = out / "audio" / f"{string.id}.flac"
         whole = np.clip(np.rint(samples), -FULL_SCALE, FULL_SCALE - 1).astype(np.int16)
         soundfile.write(path, whole, RATE, subtype="PCM_16")
-        utterances.append(Utterance(string.id, string.speaker, string.transcript, audio=path))
+        utterances.append(Utterance(string.id, string.speaker, string.words, audio=path))
     return utterances
 
 

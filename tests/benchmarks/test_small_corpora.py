@@ -3,12 +3,16 @@
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 
 from asr.corpus.data_directory import read_data_directory
+from asr.features.augmentation import NoiseClips
 from asr.lexicon import read_lexicon
 from benchmarks.small_corpora.__main__ import _row
 from benchmarks.small_corpora.corpora import CORPORA, make_corpus
+from benchmarks.small_corpora.padding import FULL_SCALE, Recording, pad
 from benchmarks.small_corpora.runs import Outcome, train_and_score
 from tests.toy_corpus import RATE
 
@@ -44,6 +48,23 @@ def test_speakers_say_other_words_and_training_has_every_digit(name: str, speech
         said[utterance.speaker] += utterance.words or ()
     assert len(set(map(tuple, said.values()))) == 4
     assert set(chain.from_iterable(said.values())) == set(read_lexicon(tmp_path / "lexicon.txt").words)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_to_three_seconds_of_noise_lie_around_the_pieces(seed: int, tmp_path: Path):
+    path, rng = tmp_path / "clip.wav", np.random.default_rng(seed)
+    soundfile.write(path, rng.normal(size=RATE) * 0.1, RATE)
+    noise = NoiseClips(("clip",), (path,))
+    pieces = tuple(np.full(length, 1e6, np.float32) for length in rng.integers(900, 4000, 4))
+    spoken = Recording(f"u{seed}", "s", pieces, ())
+    padded = pad(spoken, noise, rate=RATE, seed=0)
+    room = padded != 1e6
+    assert (~room).sum() == sum(map(len, pieces))
+    assert room.sum() / RATE + 1e-3 >= 1.0 and room.sum() / RATE <= 3.001
+    assert -50 <= 20 * np.log10(np.sqrt(np.mean(np.square(padded[room]))) / FULL_SCALE) <= -35
+    assert room[0] and room[-1] and (np.diff(room.astype(int)) > 0).sum() >= 2  # after a piece within, and the last
+    np.testing.assert_array_equal(pad(spoken, noise, rate=RATE, seed=0), padded)
+    assert len(pad(spoken, noise, rate=RATE, seed=1)) != len(padded)
 
 
 def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():

@@ -1,1 +1,0 @@
-"""Effect of padding with silence on alignments and word error rates."""
