@@ -122,6 +122,7 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "hybrid = {mixtures = 0, vtlp_warps = [0.92, 1.08], augment_silence_ms = 0, "
         "parameters = {n_centers = 100, n_candidates = 300}}\n"
         'speakers = {maps = "none"}\n'
+        "tuning = {held_out = 0.5}\n"
     )
     return corpus
 
