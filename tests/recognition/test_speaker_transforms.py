@@ -55,11 +55,9 @@ def strangers(toy_corpus, mixtures) -> FrameTable:
 def test_strange_speakers_are_recognized_better_through_their_maps(mixtures, graph, strangers, toy_corpus, maps):
     references = {one.id: one.words for one in read_data_directory(toy_corpus / "test").utterances}
     before = score_utterances(references, recognize(mixtures, strangers, graph).hypotheses).errors
-    adapted = adaptable(mixtures, maps)
-    assert adapted.static_dimension == strangers.n_features < adapted.front_end.static_dimension_
-    mapped = recognize(adapted, strangers, graph)
+    mapped = recognize(adaptable(mixtures, maps), strangers, graph)
     assert score_utterances(references, mapped.hypotheses).errors < before
-    assert recognize(adapted, strangers, graph, workers=LocalWorkers(2)).words == mapped.words
+    assert recognize(adaptable(mixtures, maps), strangers, graph, workers=LocalWorkers(2)).words == mapped.words
 
 
 def test_the_identity_leaves_the_words_of_the_mixtures(mixtures, graph, strangers):
@@ -133,6 +131,18 @@ def test_the_command_maps_speakers_writes_their_maps_and_reads_them(asr, mixture
     code, _, err = asr(*decode, "--out", tmp_path / "three", "--adapt", "fmllr", "input-network")
     assert code == 2
     assert "--adapt" in err
+
+
+def test_archives_give_the_words_of_their_audio(asr, mixtures, toy_corpus, tmp_path):
+    config = ["--config", toy_corpus / "settings.toml"]
+    code, _, err = asr("features", "--data", toy_corpus / "test", "--out", tmp_path / "archive", *config)
+    assert code == 0, err
+    for source, data in (("audio", toy_corpus / "test"), ("archive", tmp_path / "archive")):
+        path = tmp_path / f"{source}.safetensors"
+        save_model(path, replace(adaptable(mixtures, "fmllr"), source=source))
+        code, _, err = asr("decode", "--model", path, "--data", data, "--grammar", "loop", "--out", tmp_path / source)
+        assert code == 0, err
+    assert (tmp_path / "archive" / "hyp.txt").read_bytes() == (tmp_path / "audio" / "hyp.txt").read_bytes()
 
 
 def test_speakers_whom_a_file_of_maps_lacks_are_named_with_the_names_nearest_to_theirs(
