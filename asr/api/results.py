@@ -8,8 +8,8 @@ from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.recognition.speech_ratios import SpeechRatios
+from asr.util.display import html_table
 from asr.util.errors import ConfigError, Issue
-from asr.util.html_table import html_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,7 @@ from asr.api.transcripts import Transcripts, given_hypotheses, given_references,
 from asr.scoring.comparison import SystemComparison, compare_reports
 from asr.scoring.files import read_utt2spk
 from asr.scoring.fold import folded, read_fold
-from asr.scoring.letter_case import without_case
-from asr.scoring.references import References
+from asr.scoring.references import References, without_case
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.util.counted_text import count, some
 from asr.util.errors import ArgumentError, ConfigError, CorpusError, printable

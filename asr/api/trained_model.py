@@ -11,7 +11,7 @@ from asr.api.recognizer import Recognizer
 from asr.runs.outcome import Outcome
 from asr.training.report import PAGE, RESULTS
 from asr.util.counted_text import count
-from asr.util.html_table import html_table
+from asr.util.display import html_table
 from discriminants.util.paths import is_file
 
 

@@ -83,7 +83,7 @@ def score(
 
     from asr.api.scoring import read_inputs
     from asr.scoring.bootstrap import over_speakers, over_utterances
-    from asr.scoring.letter_case import case_hint
+    from asr.scoring.references import case_hint
     from asr.scoring.transcript import aligned_transcripts, alignments_as_sgml, hypotheses_as_trn, speaker_summary
     from asr.util.counted_text import count, some
     from asr.util.files import atomic_write

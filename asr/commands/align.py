@@ -21,12 +21,11 @@ from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.interval_trust import interval_trust
 from asr.alignment.label_files import label_formats, write_label_files
 from asr.alignment.passages import PASSAGES
-from asr.alignment.recording_labels import AlignedUtterance
+from asr.alignment.recording_labels import AlignedUtterance, UtteranceAlignment
 from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, read_scores, write_scores, write_suspects
 from asr.alignment.suspects import MIN_UTTERANCES, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import free_path, phone_loop, score_utterance
-from asr.alignment.utterance_alignment import UtteranceAlignment
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
 from asr.commands.long_utterances import divide_long_utterances

@@ -12,7 +12,7 @@ from asr.acoustic.model_file import SpeechModel
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.interval_trust import IntervalTrust
 from asr.alignment.passages import Passage, passages
-from asr.alignment.utterance_alignment import UtteranceAlignment
+from asr.alignment.recording_labels import UtteranceAlignment
 from asr.decode.path_segments import Segment
 from asr.features.frame_table import FrameTable
 from asr.features.pieces import Pieces, divided_at

@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from asr.corpus.identifiers import fault_in_name
-from asr.corpus.list_file import Entry, ListFile, has_list, read_list_file, refuse_pipe
-from asr.corpus.list_values import parse_gender, parse_matrix_place, parse_segment, parse_speaker
+from asr.corpus.list_file import (
+    Entry,
+    ListFile,
+    has_list,
+    parse_gender,
+    parse_matrix_place,
+    parse_segment,
+    parse_speaker,
+    read_list_file,
+    refuse_pipe,
+)
 from asr.corpus.places import Places
 from asr.util.errors import CorpusError, Issue, by_utterance, report
 from discriminants.util.paths import exists, is_dir

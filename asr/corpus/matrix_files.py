@@ -12,8 +12,7 @@ from tokenize import TokenError
 import numpy as np
 
 from asr.corpus.kaldi_ark import read_archive, read_matrix
-from asr.corpus.list_file import read_list
-from asr.corpus.list_values import parse_matrix_place
+from asr.corpus.list_file import parse_matrix_place, read_list
 from asr.corpus.opening import open_for_reading
 from asr.corpus.places import Places
 from asr.util.errors import CorpusError, Issue

@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from asr.corpus.data_directory import Utterance
-from asr.corpus.synth_channel import NOISES, add_noise, draw_noise, tilt_spectrum, to_int16
 from asr.corpus.synth_espeak import SAMPLE_RATE, Sentence, speak
 from asr.corpus.synth_sentences import SentenceGrammar, read_sentence_grammar
-from asr.corpus.synth_speakers import Speaker, draw_speakers
+from asr.corpus.synth_speakers import NOISES, Speaker, add_noise, draw_noise, draw_speakers, tilt_spectrum, to_int16
 from asr.corpus.writing import write_data_directory
 from asr.util.errors import ConfigError, CorpusError
 from asr.util.files import atomic_directory
@@ -44,13 +43,13 @@ class CorpusSettings:
     snr_db : interval
         Signal-to-noise ratio in dB, drawn for each utterance; the main control of difficulty.
     noises : tuple of str
-        Kinds of noise, one drawn for each utterance; see `asr.corpus.synth_channel.draw_noise`.
+        Kinds of noise, one drawn for each utterance; see `asr.corpus.synth_speakers.draw_noise`.
     rate_wpm, pitch, pitch_range : interval
         Of the speakers: words per minute, and eSpeak NG's scales of 0 to 100.
     rate_spread, pitch_spread : float
         Relative standard deviation of a speaker's rate and pitch over utterances.
     spectral_slope : interval
-        Coefficient of each speaker's microphone filter; see `asr.corpus.synth_channel.tilt_spectrum`.
+        Coefficient of each speaker's microphone filter; see `asr.corpus.synth_speakers.tilt_spectrum`.
     level_db : interval
         Root mean square below full scale of each utterance.
     silence_s : interval

@@ -1,8 +1,10 @@
 """Word networks of any format as automata, with epsilons, sentence marks and unknown words."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from asr.grammar.arpa import UNKNOWN_WORDS
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.grammar.determinization import determinize
 from asr.grammar.filler import FILLER_WORD
@@ -56,3 +58,23 @@ def network_grammar(
 def some(items: Sequence[object]) -> str:
     """Format the first items, with "..." if there are more."""
     return " ".join(map(str, items[:_SHOWN])) + " ..." * (len(items) > _SHOWN)
+
+
+_OF_AUTOMATA = re.compile(r"#\d+", re.ASCII)
+
+
+def meaning(name: str) -> str:
+    """Return the meaning of a special name in some grammar format; empty for ordinary words.
+
+    >>> meaning("<s>"), meaning("ONE")
+    ('the beginning or end of a sentence', '')
+    """
+    if name in SENTENCE_MARKS:
+        return "the beginning or end of a sentence"
+    if name in (NULL, "<eps>"):
+        return "no word"
+    if name == FILLER_WORD:
+        return "speech outside the grammar"
+    if name in UNKNOWN_WORDS:
+        return "any unknown word"
+    return "a symbol of automata" if _OF_AUTOMATA.fullmatch(name) else ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from asr.hmm.topology import Topology
 from asr.hmm.tree_text import question_text
-from asr.util.axes import new_axes
+from asr.util.display import new_axes
 from asr.util.errors import ConfigError, printable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 
 from asr.lattices.lattice import Lattice
 from asr.lattices.posteriors import arc_posteriors
-from asr.util.axes import new_axes
+from asr.util.display import new_axes
 from asr.util.errors import printable
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from asr.lexicon.g2p.evaluation import ConversionErrors, conversion_errors, held_out_errors
 from asr.lexicon.g2p.model import GraphemeToPhoneme
-from asr.lexicon.lexicon import Lexicon
-from asr.lexicon.own_phones import with_own_phones
+from asr.lexicon.lexicon import Lexicon, with_own_phones
 from asr.lexicon.reading import read_lexicon
 from asr.lexicon.writing import write_lexicon
 

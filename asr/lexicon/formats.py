@@ -6,10 +6,79 @@ malformed line.
 """
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 from asr.lexicon.lexicon import SHORT_PAUSE, SILENCE, Pronunciation
-from asr.lexicon.number_columns import NumberColumns, is_decimal
 from asr.util.htk_strings import read_htk_string
+
+_DECIMAL = re.compile(r"\d*\.\d+|\d+\.|\d+(\.\d*)?[eE][-+]?\d+", re.ASCII)
+_ALLOWED = (0, 1, 4)
+"""Valid numbers of columns: none, a pronunciation probability (Kaldi's lexiconp.txt), or that and three for silence:
+after the word, and corrections for silence and for speech before it (Kaldi's lexiconp_silprob.txt, Montreal Forced
+Aligner)."""
+_ONE = "1"
+MIN_ENTRIES = 3
+"""Minimum number of entries for `1` after every word to count as a probability."""
+
+
+def is_decimal(field: str) -> bool:
+    """Return whether `field` is a number with a point or an exponent; a bare `1` may be a phone."""
+    return _DECIMAL.fullmatch(field) is not None
+
+
+@dataclass(frozen=True)
+class NumberColumns:
+    """The rule that separates a dictionary's numbers from its phones."""
+
+    bare_one: bool = False  # whether a `1` after a word is its probability, as written by Kaldi
+    widest: int = 0  # largest number of columns in the file
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[str]) -> "NumberColumns":
+        """Return the rule for the lines of a file, without blank lines and comments.
+
+        A bare `1` is a probability if other words have a decimal there, or all words have a `1`, and no word has a
+        phone `1`.
+        """
+        entries = [list(takewhile(lambda field: field[0] != "#", line.split()[1:])) for line in lines]
+        decimals = any(is_decimal(fields[0]) for fields in entries if fields)
+        all_ones = len(entries) >= MIN_ENTRIES and all(fields[:1] == [_ONE] and len(fields) > 1 for fields in entries)
+        rule = cls((decimals or all_ones) and not any(_ONE in fields[1:] for fields in entries))
+        return cls(rule.bare_one, max(map(rule.count, entries), default=0))
+
+    def count(self, fields: Sequence[str]) -> int:
+        """Return how many of the fields after a word are numbers."""
+        n_columns = 0
+        if fields and fields[0] == _ONE and (self.bare_one or (len(fields) > 1 and is_decimal(fields[1]))):
+            n_columns = 1
+        while n_columns < len(fields) and is_decimal(fields[n_columns]):
+            n_columns += 1
+        return n_columns
+
+    def divide(self, word: str, fields: Sequence[str]) -> tuple[tuple[str, ...], float]:
+        """Return the phones after the numbers, and their probability (1 by default); ValueError if wrong."""
+        n_columns = self.count(fields)
+        if n_columns not in _ALLOWED:
+            raise ValueError(
+                f"the word {word!r} has {n_columns} numbers before its phones. Expected none, 1 (its probability) or 4 "
+                "(its probability and three of silence). Keep the word and its phones, for example with cut -f1,6- for "
+                "tab-separated columns"
+            )
+        probability = float(fields[0]) if n_columns else 1.0
+        if not 0.0 < probability <= 1.0:
+            raise ValueError(f"the word {word!r} has the probability {fields[0]}. Expected a number above 0, at most 1")
+        return tuple(fields[n_columns:]), probability
+
+    @property
+    def note(self) -> str:
+        """Sentence about the use of the numbers, without the file's name; empty without numbers."""
+        if not self.widest:
+            return ""
+        silence = "; the silence columns are not used" if self.widest > 1 else ""
+        return f"pronunciation probabilities are used, relative to the most likely pronunciation of a word{silence}"
+
 
 Entry = tuple[str, Pronunciation, float]
 

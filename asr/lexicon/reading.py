@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from asr.lexicon import formats
+from asr.lexicon.formats import NumberColumns
 from asr.lexicon.lexicon import Lexicon, Pronunciation, fault_in_entry, marks_stress, without_stress
-from asr.lexicon.number_columns import NumberColumns
 from asr.util.errors import Issue, LexiconError, printable, report, without_place
 from asr.util.text_lines import read_text_lines
 
@@ -28,7 +28,7 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         Pronunciation dictionary.
     format : {"auto", "kaldi", "cmu", "htk"}
         "kaldi": `WORD phone phone ...`, one variant per line, `#` and `;;;` comment lines. One or four numbers after
-        the word (see `asr.lexicon.number_columns`) are its probability and three of silence, which are not used.
+        the word (see `asr.lexicon.formats`) are its probability and three of silence, which are not used.
         "cmu": variants are marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`, with
         quotes and backslash escapes; output symbols, final pauses and entries of only a pause (`SENT-END [] sil`) are
         left out. "auto": HTK if a line has an output symbol or an escaped first character, or all lines

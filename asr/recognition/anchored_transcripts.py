@@ -17,7 +17,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import Segment
 from asr.features.frame_table import FrameTable
 from asr.features.pieces import divided, divided_at, loudness, pause_cuts
-from asr.grammar.transcript_ngram import transcript_ngram
+from asr.grammar.ngram import transcript_ngram
 from asr.lexicon import Lexicon
 from asr.recognition.decoder import Found, SearchParts, recognize_batch
 from asr.recognition.long_recordings import shifted

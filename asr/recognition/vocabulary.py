@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from asr.acoustic.model_file import SpeechModel
 from asr.grammar.filler import FILLER_WORD
-from asr.grammar.marks import meaning
+from asr.grammar.network import meaning
 from asr.lexicon import Lexicon
 from asr.lexicon.lexicon import Pronunciation, without_stress
 from asr.util.counted_text import count, some

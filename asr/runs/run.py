@@ -20,8 +20,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import asr
-from asr.runs.checked_file import read_sealed, write_sealed
-from asr.runs.input_checksums import are_described, changed_files, describe_files
+from asr.runs.checked_file import are_described, changed_files, describe_files, read_sealed, write_sealed
 from asr.runs.log import write_log
 from asr.runs.stage_checksums import check_digests, write_digests
 from asr.util.counted_text import count, duration, some

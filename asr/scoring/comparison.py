@@ -14,7 +14,7 @@ import numpy as np
 
 from asr.scoring.bootstrap import MIN_SPEAKERS, MIN_UTTERANCES, Unit, compare_systems
 from asr.scoring.wer import Pair, ScoreReport, UtteranceScore
-from asr.util.html_table import html_table
+from asr.util.display import html_table
 
 MIN_GOOD = 2
 """Words that both systems recognize correctly, which separate two segments."""

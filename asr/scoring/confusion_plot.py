@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from asr.scoring.wer import ScoreReport
-from asr.util.axes import new_axes
+from asr.util.display import new_axes
 from asr.util.errors import ConfigError
 from asr.util.files import atomic_write
 

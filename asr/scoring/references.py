@@ -9,6 +9,7 @@ from asr.alignment.ctm import CtmRow, read_ctm, read_number
 from asr.corpus.identifiers import fault_in_key
 from asr.scoring.alternatives import Reference, mapped, parse_reference
 from asr.scoring.files import read_utterances, timed_format
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.util.counted_text import count, some
 from asr.util.errors import CorpusError, printable
 from asr.util.text_lines import read_text_lines
@@ -197,3 +198,27 @@ def _words_of_ctm(path: Path) -> dict[str, tuple[str, ...]]:
             )
         words[row.utterance].append(row)
     return {name: tuple(row.label for row in sorted(rows, key=lambda row: row.start)) for name, rows in words.items()}
+
+
+def without_case(
+    references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Reference], dict[str, Sequence[str]]]:
+    """Return references and hypotheses with case-folded words (Unicode)."""
+    folded: dict[str, Reference] = {name: mapped(words, str.casefold) for name, words in references.items()}
+    return folded, {name: tuple(map(str.casefold, words)) for name, words in hypotheses.items()}
+
+
+def case_hint(report: ScoreReport, references: Mapping[str, Reference], hypotheses: Mapping[str, Sequence[str]]) -> str:
+    """Return a hint if at least half of the errors vanish without letter case; otherwise ""."""
+    said = {word for words in references.values() for word in words}
+    folded = {word.casefold() for word in said}
+    strange = {word for words in hypotheses.values() for word in words} - said
+    if not any(word.casefold() in folded for word in strange):
+        return ""
+    left = score_utterances(*without_case(references, hypotheses)).errors
+    if 2 * left > report.errors:
+        return ""
+    return (
+        f"{report.errors - left:,} of the {report.errors:,} errors are differences in letter case. Use "
+        "--ignore-case (ignore_case=True) to ignore them"
+    )

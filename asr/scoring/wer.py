@@ -12,8 +12,8 @@ from kaldialign import align
 from asr.scoring.alternatives import Pair as Pair
 from asr.scoring.alternatives import Reference, WordNetwork, align_network
 from asr.util.counted_text import count
+from asr.util.display import html_table
 from asr.util.errors import CorpusError
-from asr.util.html_table import html_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

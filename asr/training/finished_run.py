@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from asr.corpus.data_directory import read_data_directory
 from asr.lexicon.named import name_of
-from asr.runs.checked_file import read_sealed
-from asr.runs.input_checksums import are_described
+from asr.runs.checked_file import are_described, read_sealed
 from asr.runs.run import RECORD, STAGES
 from asr.runs.stage_checksums import check_digests
 from asr.training.config import TrainingConfig

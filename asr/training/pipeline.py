@@ -36,7 +36,6 @@ from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext,
 from asr.training.hybrid_stages import check_copies, train_hybrid_system
 from asr.training.input_checks import check_inputs, codes_line, log_findings
 from asr.training.report import report_run
-from asr.training.stage_dependencies import depends
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning.cross_validation import TunedSearch, cross_validate, ngram
 from asr.util.counted_text import count, duration
@@ -44,6 +43,32 @@ from asr.util.errors import ConfigError, Issue, printable
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
+
+_OF_HYBRIDS = ("hybrid", "hybrid_features", "hybrid_search")
+_OF_FOLDS = ("tuning.held_out", "tuning.words")
+_OF_PLAIN_FRAMES = ("gmm", "turned", "tied")
+
+
+def depends(stage: str, name: str) -> bool:
+    """Whether a stage of `asr train` depends on a setting ("hybrid.classifier") or an input ("data", "lexicon").
+
+    Dependencies are inherited by later stages. Unknown names count as dependencies.
+    """
+    table, parts = name.partition(".")[0], stage.split("-")
+    if stage == "features":
+        return table in ("features", "data")
+    if stage == "tuning-search":
+        return True
+    if table == "ngram_order":  # grammar of the tuning's search
+        return False
+    if table == "tuning":
+        return parts[0] == "tuning" and name in _OF_FOLDS
+    if table == "speakers":  # the transforms are estimated from plain mixtures
+        return parts[-1] not in _OF_PLAIN_FRAMES
+    if table in _OF_HYBRIDS:
+        return "hybrid" in parts
+    return True
+
 
 log = logging.getLogger(__name__)
 

@@ -1,10 +1,11 @@
-"""Issues found by checks, and their lines in a report."""
+"""Issues found by checks: their lines in a report, and one issue for a fault shared by nearly all lines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from asr.util.errors import Issue, Severity
+from asr.corpus.data_directory import DataLists
+from asr.util.errors import MAX_MESSAGE_LENGTH, Issue, Severity, printable
 
 MIN_CASES, NEARLY_ALL = 3, 0.9
 """Number of faults, and fraction of the possible ones, from which they are merged into one finding."""
@@ -59,3 +60,34 @@ def lines_by_kind(findings: Iterable[Issue]) -> Iterator[str]:
         n_more = sum(map(len, of_kind.values())) - MAX_LINES
         if n_more > 0:
             yield f"  and {n_more:,} more of the kind {code} (asr validate --json or as_json() lists all)"
+
+
+def with_one_cause(directory: DataLists, findings: Iterable[Issue], *, training: bool) -> Iterator[Issue]:
+    """Replace equal findings of nearly all lines of a list by one, with two examples.
+
+    Equal findings have the same code and remedy. The merged finding stops training if no utterance remains.
+    """
+    kinds: dict[tuple[Path | None, str, str], list[Issue]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.path, finding.code, finding.remedy), []).append(finding)
+    for (path, _, _), alike in kinds.items():
+        given = directory.lists.get("" if path is None else path.name)
+        n_lines = 0 if given is None else given.n_lines
+        if len(alike) < max(MIN_CASES, NEARLY_ALL * n_lines):
+            yield from alike
+            continue
+        found = _one_of(alike, n_lines)
+        costs_all = training and len(found.utterances) == len(directory.listed)
+        yield replace(found, stops=found.stops or costs_all)
+
+
+def _one_of(alike: Sequence[Issue], n_lines: int) -> Issue:
+    first, second = sorted(alike, key=lambda finding: finding.line or 0)[:2]
+    remedy = first.remedy
+    room = (MAX_MESSAGE_LENGTH - len(remedy) - 100) // 2
+    message = (
+        f"{len(alike):,} of {n_lines:,} lines have the same problem: {printable(first.fact, room)}, and in line "
+        f"{second.line} {printable(second.fact, room)}{f'; {remedy}' if remedy else ''}"
+    )
+    utterances = {name for finding in alike for name in finding.utterances}
+    return replace(first, message=message, utterances=tuple(sorted(utterances)))

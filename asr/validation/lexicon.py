@@ -1,20 +1,81 @@
-"""Checks of pronunciation dictionaries: silence, repeated entries, phones and stress."""
+"""Checks of pronunciation dictionaries: silence, repeated entries, phones and stress; files of another type."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from asr.corpus.data_directory import DataLists
 from asr.grammar.hparse import is_hparse
 from asr.grammar.network import SENTENCE_MARKS
 from asr.grammar.slf import is_slf
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
+from asr.lexicon.multigraphs import multigraphs_of
+from asr.lexicon.named import lexicon_by_name
 from asr.lexicon.reading import Entry, LexiconFile, parse_lexicon
 from asr.util.counted_text import count, some
-from asr.util.errors import Issue, LexiconError
+from asr.util.errors import Issue, LexiconError, printable
 from asr.util.text_lines import read_text_lines
 from asr.validation.findings import stopping, warning
+
+_MIN_LINES = 5
+_NEARLY_ALL, _HALF = 0.9, 0.5
+_LINES_A_WORD = 2.0
+"""Average number of lines per first word above which a file is not a lexicon."""
+
+
+def check_is_lexicon(given: LexiconFile, issues: Sequence[Issue], train: DataLists) -> Iterator[Issue]:
+    """Report a file that looks like another type, given the corpus; letter case is ignored."""
+    looks = _like_something_else(given, issues, train)
+    if looks:
+        yield stopping("not-a-lexicon", given.path, None, f"is not a lexicon: {looks}; {EXPECTED}")
+
+
+def _like_something_else(given: LexiconFile, issues: Sequence[Issue], train: DataLists) -> str:
+    """Describe the probable type of the file, with the reason; empty for a lexicon."""
+    said = Counter(word.casefold() for words in train.words.values() for word in words)
+    if not given.entries:
+        alone = [word for word in given.damaged if word.casefold() in said]
+        if len(alone) >= _MIN_LINES and all("has no phones" in issue.message for issue in issues):
+            return "it looks like a list of words, because no line has phones after the word"
+        return ""
+    if len(given.entries) < _MIN_LINES or not said:
+        return ""
+    example = given.entries[0]
+    line = printable(f"'{example.word} {' '.join(example.phones)}'", 100)
+    if _share((entry.word for entry in given.entries), {*train.listed, *train.entries("utt2spk")}) >= _NEARLY_ALL:
+        return f"it looks like text or wav.scp, because its lines begin with utterances ({line})"
+    after = [phone.casefold() for entry in given.entries for phone in entry.phones]
+    words = [entry.word.casefold() for entry in given.entries]
+    covered = sum(said[word] for word in set(words)) / said.total()
+    # Phones may be letters or whole words, and words then consist of phones.
+    spelled = sum("".join(entry.phones).casefold() == entry.word.casefold() for entry in given.entries)
+    uncommon = covered < _NEARLY_ALL or len(words) > _LINES_A_WORD * len(set(words))
+    if uncommon and spelled < _HALF * len(words) and _share(after, said) >= _NEARLY_ALL:
+        return f"it looks like text, because the words of the transcripts follow the first word of its lines ({line})"
+    last = {entry.phones[-1].casefold() for entry in given.entries}
+    if covered < _HALF and sum(said[word] for word in last) >= _NEARLY_ALL * said.total():
+        return f"the words seem to follow their phones ({line}). Expected the word first"
+    return ""
+
+
+def _share(names: Iterable[str], known: Collection[str]) -> float:
+    found = [name in known for name in names]
+    return sum(found) / max(1, len(found))
+
+
+def named_lexicon(name: str, directory: DataLists, issues: list[Issue]) -> LexiconFile:
+    """Return the lexicon of this name of a data directory, in the form of a dictionary's file."""
+    multigraphs_of(name)  # a faulty table is an error of its own
+    lexicon = None
+    if "text" in directory.lists:  # otherwise the list is reported
+        try:
+            lexicon = lexicon_by_name(name, directory.words.values())
+        except LexiconError as error:
+            issues.append(stopping("not-a-lexicon", directory.lists["text"].path, None, str(error)))
+    return LexiconFile(Path(name), name, lexicon=lexicon)
+
 
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
 _RESERVED = {SILENCE, SHORT_PAUSE}

@@ -8,22 +8,25 @@ from functools import partial
 from pathlib import Path
 
 from asr.corpus.audio_stats import Measured
-from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import DataLists
+from asr.corpus.rates import attempt_all
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.lexicon.named import is_named
 from asr.util.errors import Issue
-from asr.validation import archives, recordings, settings, speakers, transcripts
-from asr.validation.archives import Matrix
+from asr.validation import recordings, settings, speakers, transcripts
 from asr.validation.corpus_size import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
-from asr.validation.cross_checks import check_unused, check_utterances
-from asr.validation.directory import check_order, collect_lists
-from asr.validation.file_type import check_is_lexicon
-from asr.validation.findings import stopping
-from asr.validation.group_findings import with_one_cause
-from asr.validation.lexicon import check_lexicon, check_phone_coverage, collect_lexicon
-from asr.validation.named_lexicon import named_lexicon
+from asr.validation.directory import (
+    Matrix,
+    check_archives,
+    check_order,
+    check_unused,
+    check_utterances,
+    collect_lists,
+    read_size,
+)
+from asr.validation.findings import stopping, with_one_cause
+from asr.validation.lexicon import check_is_lexicon, check_lexicon, check_phone_coverage, collect_lexicon, named_lexicon
 from asr.validation.report import Report, Summary, SummaryOfTest
 from asr.validation.settings import Settings
 from asr.validation.transcripts import Timed
@@ -153,7 +156,7 @@ def _measured(
     if directory.source_list != "feats.scp":
         found = recordings.measure_all(utterances, features.sample_rate, samples_too, workers, finished)
     elif samples_too:
-        found = attempt_all(archives.read_size, utterances, workers=workers, progress=finished)
+        found = attempt_all(read_size, utterances, workers=workers, progress=finished)
     return dict(zip(directory.usable, found, strict=False))
 
 
@@ -166,7 +169,7 @@ def _directory(directory: DataLists, found: Found, features: FeatureConfig | Non
     yield from speakers.check_genders(directory)
     if directory.source_list == "feats.scp":
         sizes = {name: size for name, size in found.items() if not isinstance(size, Measured)}
-        yield from with_one_cause(directory, archives.check_archives(directory, sizes), training=training)
+        yield from with_one_cause(directory, check_archives(directory, sizes), training=training)
         return
     audio = {name: result for name, result in found.items() if not isinstance(result, Matrix)}
     yield from with_one_cause(directory, recordings.check_readable(directory, audio), training=training)

@@ -7,7 +7,7 @@ import numpy as np
 
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import check_values, kernel_matrix
-from discriminants.util.distinct import distinct_rows
+from discriminants.util.sampling import distinct_rows
 
 _WHOLE = 3000  # maximum number of candidates whose columns are evaluated once and kept
 _SAMPLE = 59  # random columns tested in a round: one of the worst 5 % is among them with probability 0.95

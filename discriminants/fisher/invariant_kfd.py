@@ -13,8 +13,8 @@ from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, kernel_matrix
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.distinct import distinct_rows
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
+from discriminants.util.sampling import distinct_rows
 
 _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
 

@@ -17,8 +17,8 @@ from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conju
 from discriminants.linear_systems.kernel_values import check_some_columns, dictionary, kernel_matrix
 from discriminants.linear_systems.penalty_choice import penalty_given_or_chosen
 from discriminants.linear_systems.penalty_path import PenaltyPath
-from discriminants.multiclass.labels import class_codes
-from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
+from discriminants.multiclass.labels import class_codes, one_vs_rest_targets
+from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.util.estimator import POSITIVE, estimator, parameter
 from discriminants.util.inputs import checked_samples

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from discriminants.kernels import Kernel
+from discriminants.linear_systems.coordinate_descent import working_set
 from discriminants.linear_systems.kernel_values import kernel_matrix
-from discriminants.linear_systems.working_set import working_set
 from discriminants.util.numba_cache import njit
 
 _WHOLE = 3000  # maximum number of samples for a stored kernel matrix, 72 MB

@@ -8,7 +8,7 @@ from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import dictionary, kernel_matrix
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
-from discriminants.util.distinct import distinct_rows
+from discriminants.util.sampling import distinct_rows
 
 CRITERIA = ("leave_one_out", "gcv")
 MAX_TO_CHOOSE_ON = 2000

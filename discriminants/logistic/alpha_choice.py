@@ -9,8 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from discriminants.kernels import make_kernel
-from discriminants.util.few_samples import are_few
-from discriminants.util.sampling import spread_sample
+from discriminants.util.sampling import are_few, spread_sample
 
 OF_MANY_SAMPLES = 1e-7
 """Ridge for many samples; early stopping of the descent regularizes further."""

@@ -6,8 +6,8 @@ from discriminants.logistic.checkpoint import Checkpoint, Shape
 from discriminants.logistic.loss import Factored
 from discriminants.logistic.objective import LogisticObjective
 from discriminants.logistic.preconditioned_descent import PreconditionedDescent
-from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import BLOCK_ROWS
+from discriminants.logistic.training import LossHistory
 
 _ONE_BLOCK = 2048  # a batch of up to this number of samples is not divided
 _OFTEN = 1 << 20  # samples seen in all passes

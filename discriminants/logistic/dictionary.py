@@ -9,9 +9,8 @@ from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
 from discriminants.logistic.training import FitContext
-from discriminants.multiclass.targets import OneVsRestTargets
-from discriminants.util.distinct import distinct_rows, row_keys
-from discriminants.util.sampling import balanced_sample, spread_sample
+from discriminants.multiclass.labels import OneVsRestTargets
+from discriminants.util.sampling import balanced_sample, distinct_rows, row_keys, spread_sample
 
 _STAGE = "dictionary"
 _ENOUGH = 4  # samples first searched for duplicates, per sample needed

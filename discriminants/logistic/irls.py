@@ -9,8 +9,8 @@ from discriminants.linear_systems.conjugate_gradients import conjugate_gradients
 from discriminants.logistic.block_sums import Features
 from discriminants.logistic.checkpoint import Checkpoint
 from discriminants.logistic.objective import LogisticObjective
-from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import Samples
+from discriminants.logistic.training import LossHistory
 from discriminants.logistic.whitening import Whitening
 from discriminants.parallel.workers import Workers
 

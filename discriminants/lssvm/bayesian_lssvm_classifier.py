@@ -10,8 +10,7 @@ from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.linear_systems.kernel_values import memory_of_whole_matrix
 from discriminants.lssvm.bayesian_lssvm import BayesianLSSVM, PosteriorParameters
 from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
-from discriminants.multiclass.labels import class_codes
-from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
+from discriminants.multiclass.labels import class_codes, one_vs_rest_targets
 from discriminants.posteriors.output_models import PlattOutputModel, finite_log_proba, log_proba_from_odds
 from discriminants.util.blas_threads import one_blas_thread_for_few
 from discriminants.util.estimator import estimator, parameter

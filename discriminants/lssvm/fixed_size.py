@@ -16,14 +16,14 @@ from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, Ridg
 from discriminants.lssvm.error_bars import ErrorBars
 from discriminants.lssvm.evidence.penalty import most_probable_of_features
 from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
-from discriminants.multiclass.labels import announced_classes, codes_among
-from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
+from discriminants.multiclass.labels import announced_classes, codes_among, one_vs_rest_targets
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, parameter
-from discriminants.util.few_samples import are_few
 from discriminants.util.inputs import checked_samples
 from discriminants.util.partial_fit import available_if_streaming, check_streaming
+from discriminants.util.sampling import are_few
 
 _TIE = 1e-9  # relative difference of scores due to rounding
 PENALTIES = np.logspace(-8, 4, 25)

@@ -29,7 +29,6 @@ from discriminants.linear_systems.penalty_choice import (
     usual_penalties,
 )
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
-from discriminants.lssvm.unpenalized_terms import polynomial_terms, term_degrees
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.multiclass.thresholded import ThresholdedClassifier
@@ -38,6 +37,27 @@ from discriminants.util.expansion import KernelExpansion
 from discriminants.util.inputs import checked_samples
 from discriminants.util.regression import KernelRegressor, checked_targets
 from discriminants.util.weights import weights_of
+
+
+def term_degrees(unpenalized: Any, n_features: int) -> np.ndarray:
+    """Return the highest power of each feature, int (n_features,), from one number or one for each feature."""
+    degrees = np.asarray(unpenalized)
+    if degrees.dtype.kind not in "iu" or degrees.shape not in ((), (n_features,)) or (degrees < 0).any():
+        raise ValueError(
+            f"unpenalized = {unpenalized!r}. Expected a degree of 0 or more, or one for each of {n_features} features"
+        )
+    return np.broadcast_to(degrees, (n_features,))
+
+
+def polynomial_terms(X: np.ndarray, degrees: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return the powers of the standardized features, from 1 to the degree of each, float64 (n_samples, n_terms).
+
+    `scale` (2, n_features) has the mean and the deviation of each feature.
+    """
+    Z = (X - scale[0]) / scale[1]
+    powers = [Z[:, j] ** power for j, degree in enumerate(degrees) for power in range(1, degree + 1)]
+    return np.stack(powers, axis=1).astype(np.float64) if powers else np.empty((X.shape[0], 0))
+
 
 _WANTED_BY = "a least-squares support vector machine"
 

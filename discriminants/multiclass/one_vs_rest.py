@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.labels import class_codes, one_vs_rest_targets
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.expansion import KernelExpansion
@@ -114,15 +114,6 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     def _posterior_inputs(self, outputs: np.ndarray) -> np.ndarray:
         """Return inputs of the posterior model, with the shape of the class scores."""
         return unit_length_outputs(outputs, self.dual_coef_)
-
-
-def one_vs_rest_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return +1 for the class and -1 for the rest, int8 (n_samples, n_classes), or (n_samples, 1) for two classes."""
-    if n_classes == 2:
-        return np.where(codes == 1, 1, -1).astype(np.int8)[:, None]
-    targets = np.full((codes.shape[0], n_classes), -1, dtype=np.int8)
-    targets[np.arange(codes.shape[0]), codes] = 1
-    return targets
 
 
 def winners(outputs: np.ndarray) -> np.ndarray:

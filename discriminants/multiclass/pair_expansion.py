@@ -5,8 +5,7 @@ from sklearn.base import ClassifierMixin
 
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
-from discriminants.util.expansion import KernelExpansion
-from discriminants.util.prepared import Prepared
+from discriminants.util.expansion import KernelExpansion, Prepared
 
 BLOCK_ROWS = 128
 _PART_BYTES = 64 << 20  # maximum memory of the outputs of all pairs of a block

@@ -1,6 +1,6 @@
 """One classifier for every pair of classes, with three ways to combine them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from numbers import Integral
 from typing import Any, Self
@@ -15,10 +15,34 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
-from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.inputs import refuse_sparse
 from discriminants.util.weights import CLASS_WEIGHTS, weights_of, with_positive_weight
+
+_SMALLEST = np.finfo(np.float64).tiny
+
+
+def pairwise_log_odds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return log(first / second) of the two probabilities of a pair, finite even if one is zero."""
+    first, second = (np.maximum(np.asarray(p, dtype=np.float64), _SMALLEST) for p in (first, second))
+    return np.log(first) - np.log(second)
+
+
+def couple(pairs: Iterable[tuple[int, int, np.ndarray]], n_samples: int, n_classes: int) -> np.ndarray:
+    """Return natural log posteriors (n_samples, n_classes) by pairwise coupling (Price et al. 1995; Andelic 2007, 4.8).
+
+    P(i | x) = 1 / (sum over j != i of 1/nu_ij - (T - 2)), nu_ij = P(i | x, i or j), T the number of classes, then
+    normalized over the classes. Because 1/nu_ij = 1 + nu_ji/nu_ij, the denominator is 1 + the sum of the odds against
+    i. This form loses no digits and is summed in logarithms here. `pairs` yields (i, j, log(nu_ij / nu_ji)) for each
+    pair once.
+    """
+    log_denominators = np.zeros((n_classes, n_samples))
+    for i, j, log_odds in pairs:
+        np.logaddexp(log_denominators[i], -log_odds, out=log_denominators[i])
+        np.logaddexp(log_denominators[j], log_odds, out=log_denominators[j])
+    best = log_denominators.min(axis=0)
+    scores = best - log_denominators
+    return np.ascontiguousarray((scores - np.log(np.exp(scores).sum(axis=0))).T)
 
 
 def _has_posteriors(self: "PairwiseClassifier") -> bool:
@@ -169,7 +193,7 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return posteriors by pairwise coupling for any `combine`, shape (n_samples, n_classes); rows sum to one.
 
-        `discriminants.multiclass.pairwise_coupling.couple` has the formula.
+        `discriminants.multiclass.pairwise.couple` has the formula.
         """
         return np.exp(self.predict_log_proba(X))
 

@@ -33,7 +33,7 @@ def check_code(learner: Any, sizes: dict[str, int]) -> None:
 
 def _semiparametric(learner: Any) -> None:
     """Check the outputs, and the terms without a penalty."""
-    from discriminants.lssvm.unpenalized_terms import term_degrees
+    from discriminants.lssvm.lssvm import term_degrees
 
     regressor(learner)
     sizes = expansion(learner)

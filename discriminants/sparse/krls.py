@@ -12,8 +12,8 @@ import numpy as np
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import PrecomputedKernel, make_kernel
-from discriminants.multiclass.labels import announced_classes, codes_among
-from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets, winners
+from discriminants.multiclass.labels import announced_classes, codes_among, one_vs_rest_targets
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, winners
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.recursive_least_squares import KernelRecursion
 from discriminants.util.blas_threads import one_blas_thread

@@ -7,18 +7,17 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_random_state
 
-from discriminants.center_selection.forward.class_pools import class_pool
-from discriminants.center_selection.forward.gram import GramSystem
+from discriminants.center_selection.forward.forward_selection import forward_selection
+from discriminants.center_selection.forward.gram import GramSystem, accumulate_gram
 from discriminants.center_selection.forward.gram_state import GramState
 from discriminants.center_selection.forward.learner import ForwardSelectionLearner
 from discriminants.center_selection.forward.norm_penalty import with_norm_penalty
-from discriminants.center_selection.forward.rules import make_rule
+from discriminants.center_selection.forward.rules import error_reduction, make_rule
 from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.named import NAMED
-from discriminants.multiclass.class_draw import draw_by_class
 from discriminants.multiclass.class_scatter import ClassScatter, PairMoments, class_scatter, joined
 from discriminants.multiclass.gaussian_coupling import floored
-from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.labels import class_codes, draw_by_class
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.multiclass.pair_logistic import logistic_pair
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -26,7 +25,35 @@ from discriminants.sparse.npd import NPDClassifier
 from discriminants.sparse.orols import OROLSClassifier
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.inputs import checked_samples
+from discriminants.util.sampling import distinct_rows
 from discriminants.util.weights import weights_of
+
+_CANDIDATES = 300  # of a class
+_OTHERS = 2000  # samples of other classes
+
+
+def class_pool(
+    number: int, X: np.ndarray, kernel: Kernel, members: list[np.ndarray], n_centers: int, seed: int
+) -> np.ndarray:
+    """Return rows of X that separate class `number` from the others, in the order of forward selection.
+
+    `members` has the rows of X of each class. 300 candidates of the class are drawn at random. They are compared with
+    2000 samples of the other classes, balanced over these. There are at most `n_centers` rows and at least one; fewer
+    if fewer candidates are distinct and independent. `seed` and `number` determine the random numbers.
+    """
+    random = np.random.default_rng([seed, number])
+    own = members[number]
+    others = np.concatenate(members[:number] + members[number + 1 :])
+    if others.shape[0] > _OTHERS:
+        others = np.sort(random.choice(others, _OTHERS, replace=False))
+    candidates = np.sort(random.choice(own, min(_CANDIDATES, own.shape[0]), replace=False))
+    candidates = candidates[distinct_rows(X[candidates])[0]]
+    targets = np.concatenate([np.ones(own.shape[0]), -np.ones(others.shape[0])])[:, None]
+    gram = accumulate_gram(kernel, X, targets, X[candidates], rows=np.concatenate([own, others]))
+    state = GramState(gram, n_centers)
+    order = forward_selection(state, error_reduction, n_centers)
+    return candidates[order] if order else candidates[:1]
+
 
 _MIN_HELD_OUT = 5  # samples in half a class
 _PRIOR_SAMPLES = 2.0  # added to the samples of a pair with small classes, with the squared error of zero weights

@@ -11,9 +11,8 @@ from sklearn.utils._param_validation import Interval
 from discriminants.kernels import GaussianKernel
 from discriminants.kernels.half_squares import FLOAT64_SPREAD, in_widths
 from discriminants.linear_systems.kernel_values import kernel_matrix, memory_of_whole_matrix
-from discriminants.multiclass.class_draw import draw_by_class
 from discriminants.multiclass.gaussian_coupling import floored
-from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.labels import class_codes, draw_by_class
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter

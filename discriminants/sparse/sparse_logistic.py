@@ -24,9 +24,8 @@ from discriminants.logistic.loss import LOSSES, Factored, bias_of_priors, log_po
 from discriminants.logistic.memory import FitSize, within_memory
 from discriminants.logistic.moments import whitening_of
 from discriminants.logistic.objective import LogisticObjective
-from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import BLOCK_ROWS, Samples, opened, within_reach
-from discriminants.logistic.training import FitContext
+from discriminants.logistic.training import FitContext, LossHistory
 from discriminants.logistic.whitening import Whitening
 from discriminants.multiclass.labels import class_codes
 from discriminants.parallel.threads import workers_of_this_process

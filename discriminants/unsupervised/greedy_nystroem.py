@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
-from discriminants.multiclass.labels import class_codes
-from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
+from discriminants.multiclass.labels import class_codes, one_vs_rest_targets
 from discriminants.sparse.chosen_centers import ChosenCenters
 from discriminants.util.estimator import COUNT, estimator, parameter
 from discriminants.util.expansion import KernelFeatures

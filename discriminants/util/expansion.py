@@ -1,7 +1,8 @@
 """Base of the kernel learners: a weighted sum of kernels on a few centers."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,7 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.util.inputs import checked_samples, supports_sparse
-from discriminants.util.prepared import Prepared
+
+Value = TypeVar("Value")
+
+
+class Prepared(Generic[Value]):
+    """Values by estimator, stored outside of it, so that prediction does not change estimators, files and copies."""
+
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[Any, tuple[np.dtype, tuple[Any, ...], Value]] = WeakKeyDictionary()
+
+    def get(self, estimator: Any, dtype: np.dtype, made_of: Sequence[Any], make: Callable[[], Value]) -> Value:
+        """Return the value for this float type; `make` computes it again if one of the parts is another object now."""
+        found = self._kept.get(estimator)
+        if found is not None:
+            of_dtype, parts, value = found
+            if of_dtype == dtype and list(map(id, parts)) == list(map(id, made_of)):
+                return value
+        value = make()
+        self._kept[estimator] = dtype, tuple(made_of), value
+        return value
+
 
 _MAX_BYTES_KEPT = 64 << 20
 

@@ -12,7 +12,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from discriminants.center_selection.forward.learner import path_losses
 from discriminants.kernels import make_kernel
-from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
+from discriminants.multiclass.labels import one_vs_rest_targets
+from discriminants.multiclass.one_vs_rest import winners
 from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Problem, summed_loss
 

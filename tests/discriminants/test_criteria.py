@@ -25,9 +25,7 @@ from discriminants import (
     criterion_scorer,
     selection_criterion,
 )
-from discriminants.model_selection.alignment import kernel_alignment
-from discriminants.model_selection.criteria import CRITERIA
-from discriminants.model_selection.enclosing_ball import squared_radius
+from discriminants.model_selection.criteria import CRITERIA, kernel_alignment, squared_radius
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-3, 3, size=(40, 2))

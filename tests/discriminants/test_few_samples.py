@@ -18,7 +18,7 @@ from discriminants import (
     SparseKernelLogisticClassifier,
 )
 from discriminants.logistic.alpha_choice import OF_MANY_SAMPLES, TIMES_SAMPLES
-from discriminants.util.few_samples import are_few
+from discriminants.util.sampling import are_few
 
 
 def noisy(n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

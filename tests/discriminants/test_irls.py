@@ -17,8 +17,8 @@ from discriminants.logistic.block_sums import Features
 from discriminants.logistic.irls import NewtonSearch, Point, fit_irls_weights, irls_is_affordable
 from discriminants.logistic.loss import LOSSES, binary
 from discriminants.logistic.objective import LogisticObjective
-from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import Samples
+from discriminants.logistic.training import LossHistory
 from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
 from discriminants.parallel.workers import SerialWorkers
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays

@@ -15,9 +15,9 @@ from discriminants.center_selection.forward.column_state import ColumnState
 from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
 from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import CompactGaussianKernel, GaussianKernel, MultiscaleGaussianKernel
-from discriminants.multiclass.class_draw import draw_by_class
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
-from discriminants.multiclass.pairwise_coupling import couple
+from discriminants.multiclass.labels import draw_by_class
+from discriminants.multiclass.pairwise import couple
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 

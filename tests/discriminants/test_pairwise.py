@@ -17,8 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from discriminants.fisher.linear_discriminant import LinearDiscriminant
-from discriminants.multiclass.pairwise import PairwiseClassifier
-from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
+from discriminants.multiclass.pairwise import PairwiseClassifier, couple, pairwise_log_odds
 
 COMBINE = ["voting", "coupling", "dag"]
 

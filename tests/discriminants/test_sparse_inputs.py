@@ -49,8 +49,8 @@ from discriminants.kernels import (
 from discriminants.logistic.checkpoint import digest_of
 from discriminants.parallel.workers import LocalWorkers
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.util.distinct import distinct_rows
 from discriminants.util.errors import ModelFormatError
+from discriminants.util.sampling import distinct_rows
 
 _LINEAR = {"kernel": "linear"}
 _COSINE = NormalizedKernel(LinearKernel())

@@ -21,8 +21,7 @@ from discriminants.logistic.loss import LOSSES
 from discriminants.logistic.memory import FitSize, MemoryPlan, within_memory
 from discriminants.logistic.samples import stored, within_reach
 from discriminants.logistic.whitening import whiten_by_factors
-from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
-from discriminants.multiclass.targets import OneVsRestTargets
+from discriminants.multiclass.labels import OneVsRestTargets, one_vs_rest_targets
 from discriminants.parallel.cluster import ClusterWorkers
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.threads import ThreadWorkers

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asr.lexicon import Lexicon, read_lexicon, write_lexicon
-from asr.lexicon.number_columns import is_decimal
+from asr.lexicon.formats import is_decimal
 from asr.lexicon.reading import parse_lexicon
 from asr.util.errors import Issue, LexiconError
 from asr.util.text_lines import read_text_lines

@@ -1,6 +1,6 @@
 """Words that differ in letter case alone."""
 
-from asr.scoring.letter_case import case_hint, without_case
+from asr.scoring.references import case_hint, without_case
 from asr.scoring.wer import score_utterances
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from asr import train
 from asr.training.config import TrainingConfig
-from asr.training.stage_dependencies import depends
+from asr.training.pipeline import depends
 from tests.toy_corpus import RATE, make_toy_corpus
 
 SETTINGS: dict[str, Any] = {

@@ -15,7 +15,7 @@ OF_READERS = {
 
 
 READERS = (
-    "asr/corpus/list_file.py", "asr/corpus/list_values.py", "asr/corpus/data_directory.py",
+    "asr/corpus/list_file.py", "asr/corpus/list_file.py", "asr/corpus/data_directory.py",
     "asr/lexicon/reading.py", "asr/util/text_lines.py",
     "asr/training/input_checks.py",
 )  # fmt: skip

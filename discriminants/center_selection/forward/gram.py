@@ -9,7 +9,7 @@ from scipy.linalg import blas
 from scipy.sparse import csr_array
 
 from discriminants.kernels import Kernel, KernelColumns, SparseKernelColumns
-from discriminants.multiclass.targets import OneVsRestTargets
+from discriminants.multiclass.labels import OneVsRestTargets
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.workers import Workers
 

@@ -23,10 +23,9 @@ from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.one_vs_rest import winners
-from discriminants.util.distinct import distinct_rows
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
-from discriminants.util.few_samples import are_few
+from discriminants.util.sampling import are_few, distinct_rows
 
 StateMaker = Callable[[slice, int], SelectionState]
 

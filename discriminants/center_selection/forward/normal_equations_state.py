@@ -6,7 +6,7 @@ import numpy as np
 
 from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
 from discriminants.center_selection.forward.orthogonal_system import OrthogonalSystem
-from discriminants.linear_systems.updates import extended_factor
+from discriminants.linear_systems.bordered_system import extended_factor
 
 _BLOCK_ENTRIES = 1 << 22  # of columns evaluated at a time, 32 MB
 _ROUNDING = 1e-14  # relative error of kernel values; a column that varies no more than that is constant

@@ -5,8 +5,7 @@ import pytest
 
 from discriminants.kernels import GaussianKernel
 from discriminants.linear_systems.bordered_system import BorderedSystem
-from discriminants.linear_systems.coordinate_descent import block_descent
-from discriminants.linear_systems.working_set import working_set
+from discriminants.linear_systems.coordinate_descent import block_descent, working_set
 
 
 def two_at_a_time(K: np.ndarray, y: np.ndarray, mu: float, figures: float) -> tuple[np.ndarray, float, int]:

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from discriminants.kernels import GaussianKernel, PolynomialKernel
-from discriminants.linear_systems.bordered_system import BorderedSystem
+from discriminants.linear_systems.bordered_system import BorderedSystem, extended_factor
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution, centred_scatter
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
-from discriminants.linear_systems.updates import extended_factor
 
 MUS = [1e-3, 0.1, 10.0]
 

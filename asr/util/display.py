@@ -1,7 +1,11 @@
-"""Tables in HTML, as notebooks show results."""
+"""Tables in HTML and axes of plots, as notebooks show results."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Cell = str | int | float | None
 
@@ -24,3 +28,11 @@ def _cell(value: Cell) -> str:
         text = f"{value:.2f}" if isinstance(value, float) else str(value)
         return f'<td style="text-align: right">{text}</td>'
     return f'<td style="text-align: left">{escape(value or "")}</td>'
+
+
+def new_axes(width: float, height: float) -> "Axes":
+    """Return axes in a new pyplot figure of this size in inches; notebooks show it at the end of the cell."""
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(figsize=(width, height), layout="constrained")
+    return axes
