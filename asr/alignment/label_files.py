@@ -16,9 +16,9 @@ log = logging.getLogger(__name__)
 LABEL_FORMATS: Mapping[str, tuple[str, str]] = {
     "textgrid": (".TextGrid", "textgrid.write_labels"),
     "elan": (".eaf", "elan.write_labels"),
-    "csv": (".csv", "label_tables.write_csv"),
-    "json": (".json", "label_tables.write_json"),
-    "audacity": (".txt", "label_tables.write_audacity"),
+    "csv": (".csv", "label_files.write_csv"),
+    "json": (".json", "label_files.write_json"),
+    "audacity": (".txt", "label_files.write_audacity"),
 }
 """Ending of the files of each format, and its writer as module and function of `asr.alignment`."""
 
