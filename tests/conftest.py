@@ -97,7 +97,7 @@ def asr(capfd: pytest.CaptureFixture[str]) -> Callable[..., Finished]:
 @pytest.fixture
 def toy_recipe(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Open a recipe over a toy corpus in `tmp_path / "corpus"`, which is closed at the end of the test."""
-    from asr.experiments.recipe import Arguments, open_recipe
+    from recipes.recipe import Arguments, open_recipe
 
     with ExitStack() as opened:
 

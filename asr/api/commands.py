@@ -32,6 +32,7 @@ from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
 from asr.runs.workers import open_workers
 from asr.training.config import TrainingConfig
+from asr.training.given_settings import GivenSettings
 from asr.training.input_checks import check_inputs
 from asr.training.pipeline import train as train_models
 from asr.util.errors import ConfigError, printable
@@ -112,11 +113,8 @@ def train(
             given,
             Path(lexicon),
             work_dir,
+            GivenSettings(_settings(config), classifier, strip_stress, seed),
             root=optional_path(root),
-            config=_settings(config),
-            classifier=classifier,
-            strip_stress=strip_stress,
-            seed=seed,
             workers=workers,
             rebuild_changed=rebuild_changed,
             check_samples=check_samples,
@@ -373,10 +371,9 @@ def validate(
         report, _ = check_inputs(
             Path(data),
             Path(lexicon),
-            _settings(config),
+            GivenSettings(_settings(config), strip_stress=strip_stress),
             root=optional_path(root),
             tests=[Path(test) for test in tests],
-            strip_stress=strip_stress,
             workers=workers,
         )
     return report

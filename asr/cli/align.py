@@ -2,79 +2,62 @@
 
 import logging
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from asr.cli.input_checks import require_corpus, require_directory, require_lexicon, require_model
 from asr.cli.options import (
-    ALL_CORES,
-    ClassifierOfModel,
-    Cluster,
-    Data,
-    ExtractorOfModel,
-    Jobs,
-    Root,
-    Upsample,
-    require_corpus,
-    require_directory,
-    require_lexicon,
-    require_model,
+    CLASSIFIER_OF_MODEL,
+    CLUSTER,
+    DATA,
+    EXTRACTOR_OF_MODEL,
+    JOBS,
+    ROOT,
+    UPSAMPLE,
+    Options,
+    keywords,
+    option,
+    takes,
 )
 from asr.util.memory_errors import require_address_space
 
-AlignModel = Annotated[
-    Path | None,
-    typer.Option(
-        "--model",
-        metavar="FILE",
-        help="Model file of asr train or asr tune.  [default: mixtures are trained on the corpus itself]",
+
+class AlignOptions(Options):
+    """Options of `asr align`."""
+
+    data: Path = DATA
+    output: Path = option("Folder for all output files.", ..., "--out", metavar="DIR")
+    model: Path | None = option(
+        "Model file of asr train or asr tune.  [default: mixtures are trained on the corpus itself]", metavar="FILE"
+    )
+    lexicon: Path | None = option(
+        "Lexicon for the alignment; 'graphemes' makes one from the transcripts, with a phone per letter.  [default: "
+        "the lexicon of the training]",
+        metavar="FILE|graphemes[:TABLE]",
+    )
+    formats: str = option(
+        "Also write a file for every recording: textgrid, elan, csv, json or audacity. TextGrids and ELAN files of asr "
+        "prepare keep their tiers.",
+        "",
+        "--format",
+        metavar="NAME[,NAME]",
         show_default=False,
-    ),
-]
-HandLabels = Annotated[
-    Path | None,
-    typer.Option(
-        "--compare",
+    )
+    compare: Path | None = option(
+        "Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. Prints the distances between the "
+        "boundaries and writes compare.tsv.",
         metavar="PATH",
-        help="Hand labels of words: a TextGrid, a folder of TextGrids, or a CTM file. Prints the distances between "
-        "the boundaries and writes compare.tsv.",
-        show_default=False,
-    ),
-]
+    )
+    classifier: str | None = CLASSIFIER_OF_MODEL
+    extractor: str | None = EXTRACTOR_OF_MODEL
+    root: Path | None = ROOT
+    upsample: bool = UPSAMPLE
+    jobs: int = JOBS
+    cluster: str | None = CLUSTER
 
 
-def align(
-    data: Data,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for all output files.", show_default=False)],
-    model: AlignModel = None,
-    lexicon: Annotated[
-        Path | None,
-        typer.Option(
-            "--lexicon",
-            metavar="FILE|graphemes[:TABLE]",
-            help="Lexicon for the alignment; 'graphemes' makes one from the transcripts, with a phone per letter.  "
-            "[default: the lexicon of the training]",
-            show_default=False,
-        ),
-    ] = None,
-    formats: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="NAME[,NAME]",
-            help="Also write a file for every recording: textgrid, elan, csv, json or audacity. TextGrids and ELAN "
-            "files of asr prepare keep their tiers.",
-            show_default=False,
-        ),
-    ] = "",
-    compare: HandLabels = None,
-    classifier: ClassifierOfModel = None,  # given to model files by the option
-    extractor: ExtractorOfModel = None,  # the same
-    root: Root = None,
-    upsample: Upsample = False,
-    jobs: Jobs = ALL_CORES,
-    cluster: Cluster = None,
-) -> None:
+@takes(AlignOptions)
+def align(given: AlignOptions) -> None:
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
     Without --model, Gaussian mixtures are trained on the corpus first, in OUT/training. The same command resumes an
@@ -92,11 +75,11 @@ def align(
       asr align --data data/all --lexicon graphemes --out aligned --format textgrid
       asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --format textgrid,elan
     """
-    if model is not None:
-        require_model(model, "--model")
-    require_corpus(data, "--data")
-    require_lexicon(lexicon)
-    require_directory(root, "--root")
+    if given.model is not None:
+        require_model(given.model, "--model")
+    require_corpus(given.data, "--data")
+    require_lexicon(given.lexicon)
+    require_directory(given.root, "--root")
 
     require_address_space()
 
@@ -110,19 +93,8 @@ def align(
     for room in ("asr.alignment.score_files", "asr.commands.align", "asr.api.commands"):
         logging.getLogger(room).setLevel(logging.INFO)
     with stage_lines():
-        summary = asr.align(
-            model,
-            data,
-            out,
-            root=root,
-            lexicon=lexicon,
-            formats=formats,
-            compare=compare,
-            upsample=upsample,
-            jobs=jobs,
-            cluster=cluster,
-        )
-    typer.echo(out / "words.ctm")
-    for name in label_formats(formats):
-        typer.echo(out / name)
-    report_failures(summary, out)
+        summary = asr.align(**keywords(given))
+    typer.echo(given.output / "words.ctm")
+    for name in label_formats(given.formats):
+        typer.echo(given.output / name)
+    report_failures(summary, given.output)

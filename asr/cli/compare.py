@@ -2,38 +2,44 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from asr.cli.options import Fold, IgnoreCase, Level, UttToSpeaker, require_file
+from asr.cli.input_checks import require_file
+from asr.cli.options import (
+    COMMAND,
+    FOLD,
+    IGNORE_CASE,
+    LEVEL,
+    SPEAKERS_OF_UTTERANCES,
+    Options,
+    argument,
+    keywords,
+    option,
+    takes,
+)
 from asr.util.errors import CorpusError, printable
 
 if TYPE_CHECKING:
     from asr.scoring.comparison import SystemComparison
 
 
-def compare(
-    reference: Annotated[
-        Path,
-        typer.Argument(metavar="REF", help="Reference transcripts, in the formats of asr score.", show_default=False),
-    ],
-    systems: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="HYP HYP...", help="Recognized words, one file for each system, at least two.", show_default=False
-        ),
-    ],
-    utt2spk: UttToSpeaker = None,
-    ignore_case: IgnoreCase = False,
-    fold: Fold = None,
-    level: Level = 0.95,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the bootstrap.")] = 0,
-    as_json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all numbers to a JSON file.", show_default=False),
-    ] = None,
-) -> None:
+class CompareOptions(Options):
+    """Options of `asr compare`."""
+
+    reference: Path = argument("Reference transcripts, in the formats of asr score.", "REF")
+    systems: list[Path] = argument("Recognized words, one file for each system, at least two.", "HYP HYP...")
+    speakers: Path | None = SPEAKERS_OF_UTTERANCES
+    ignore_case: bool = IGNORE_CASE
+    fold: str | None = FOLD
+    level: float = LEVEL
+    seed: int = option("Seed of the bootstrap.", 0, min=0, metavar="N")
+    as_json: Path | None = option("Write all numbers to a JSON file.", None, "--json", metavar="FILE", to=COMMAND)
+
+
+@takes(CompareOptions)
+def compare(given: CompareOptions) -> None:
     """Test whether one system makes fewer errors than another.
 
     All files must have the utterances of REF. A difference is significant if the p-value of the matched-pairs
@@ -47,22 +53,22 @@ def compare(
     Example:
       asr compare data/test/text hybrid/hyp.txt mixtures/hyp.txt --utt2spk data/test/utt2spk
     """
-    if len(systems) < 2:
+    if len(given.systems) < 2:
         raise typer.BadParameter("Expected at least two files of recognized words.", param_hint="HYP")
-    require_file(reference, "REF", CorpusError)
-    for system in systems:
+    require_file(given.reference, "REF", CorpusError)
+    for system in given.systems:
         require_file(system, "HYP", CorpusError)
-    require_file(utt2spk, "--utt2spk", CorpusError)
+    require_file(given.speakers, "--utt2spk", CorpusError)
 
     import asr
     from asr.util.files import atomic_write
 
-    made = asr.compare(reference, systems, speakers=utt2spk, ignore_case=ignore_case, fold=fold, level=level, seed=seed)
+    made = asr.compare(**keywords(given))
     _print_tables(made)
     for sentence in made.conclusions:
         typer.echo(printable(sentence))
-    if as_json is not None:
-        with atomic_write(as_json) as temporary:
+    if given.as_json is not None:
+        with atomic_write(given.as_json) as temporary:
             text = json.dumps(made.as_dict(), indent=1, allow_nan=False, ensure_ascii=False)
             temporary.write_text(f"{text}\n", encoding="utf-8")
 

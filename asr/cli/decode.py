@@ -2,26 +2,28 @@
 
 import logging
 from contextlib import AbstractContextManager, ExitStack
-from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
+from asr.cli.input_checks import require_directory, require_file, require_grammar, require_model
 from asr.cli.options import (
-    ALL_CORES,
-    ClassifierOfModel,
-    Cluster,
-    ExtractorOfModel,
-    Jobs,
-    Model,
-    OptionalData,
-    Root,
-    Upsample,
-    require_directory,
-    require_file,
-    require_grammar,
-    require_model,
+    CLASSIFIER_OF_MODEL,
+    CLUSTER,
+    EXTRACTOR_OF_MODEL,
+    JOBS,
+    MODEL,
+    OPTIONAL_DATA,
+    ROOT,
+    UPSAMPLE,
+    Options,
+    argument,
+    flag,
+    keywords,
+    option,
+    takes,
 )
 from asr.corpus.audio_kinds import READABLE
 from asr.util.errors import CorpusError, printable
@@ -39,294 +41,151 @@ METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
     "vtln": "vtln",
 }
 """Optional value of --adapt, which is parsed as an audio file."""
+_MODEL, _RESULTS = "model", "results"
+_of_model = partial(option, to=_MODEL)
+_of_results = partial(option, to=_RESULTS)
 
 
-class LatticeFormat(Enum):
-    """File format of lattices."""
+class DecodeOptions(Options):
+    """Options of `asr decode`."""
 
-    slf = "slf"
-    kaldi = "kaldi"
-
-
-class ScoreKind(Enum):
-    """Kind of given state scores."""
-
-    posteriors = "posteriors"
-    log_posteriors = "log-posteriors"
-    log_likelihoods = "log-likelihoods"
-
-
-Out = Annotated[
-    Path,
-    typer.Option(
+    model: Path = MODEL
+    output: Path = option(
+        "Folder for hyp.txt, hyp.ctm, failed.tsv and the other requested files. Every command replaces them, so give "
+        "all files to one command, or use a separate folder for every command.",
+        ...,
         "--out",
         metavar="DIR",
-        help="Folder for hyp.txt, hyp.ctm, failed.tsv and the other requested files. Every command replaces them, so "
-        "give all files to one command, or use a separate folder for every command.",
-        show_default=False,
-    ),
-]
-Audio = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="AUDIO",
-        help=f"Audio files ({READABLE}, with at least the model's sampling rate), or folders of them.",
-    ),
-]
-Speakers = Annotated[
-    str | None,
-    typer.Option(
-        "--speakers",
+    )
+    audio: list[Path] | None = argument(
+        f"Audio files ({READABLE}, with at least the model's sampling rate), or folders of them.", "AUDIO", None
+    )
+    data: Path | None = OPTIONAL_DATA
+    classifier: str | None = CLASSIFIER_OF_MODEL
+    extractor: str | None = EXTRACTOR_OF_MODEL
+    scores: Literal["posteriors", "log-posteriors", "log-likelihoods"] | None = _of_model(
+        "The input has state scores of this kind instead of audio, with a column for each state of the model: AUDIO "
+        "is a Kaldi archive (.ark, .scp), an .npz file or a folder of .npy files, or feats.scp of --data lists them. "
+        "Posteriors are divided by the model's state priors."
+    )
+    speakers: str | None = _of_results(
+        "Speakers of the AUDIO files. 'file': each file has its own speaker; 'directory': one speaker per folder; "
+        "'one': one speaker in all. A regular expression with one group is searched in the path; files with the same "
+        "text in the group have the same speaker.  [default: file; directory with --adapt, or with a model trained "
+        "with transforms of few speakers]",
         metavar="file|directory|one|PATTERN",
-        help="Speakers of the AUDIO files. 'file': each file has its own speaker; 'directory': one speaker per "
-        "folder; 'one': one speaker in all. A regular expression with one group is searched in the path; files "
-        "with the same text in the group have the same speaker.  [default: file; directory with --adapt, or with "
-        "a model trained with transforms of few speakers]",
-        show_default=False,
-    ),
-]
-Grammar = Annotated[
-    str | None,
-    typer.Option(
-        "--grammar",
+    )
+    grammar: str | None = _of_model(
+        "'loop' (any words in any order), 'one' (exactly one word), a number (exactly this number of words), or a "
+        "file: an ARPA n-gram model, word pairs, an HTK word network or HParse grammar, an OpenFst file such as "
+        "Kaldi's G.fst, or sentences, one per line.  [default: the model's]",
         metavar="NAME|N|FILE",
-        help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly this number of words), or "
-        "a file: an ARPA n-gram model, word pairs, an HTK word network or HParse grammar, an OpenFst file such "
-        "as Kaldi's G.fst, or sentences, one per line.  [default: the model's]",
-        show_default=False,
-    ),
-]
-LmScale = Annotated[
-    float | None,
-    typer.Option(
-        "--lm-scale",
+    )
+    lm_scale: float | None = _of_model(
+        "Weight of the grammar's log probabilities.  [default: the model's]", min=0.0, metavar="X"
+    )
+    insertion_penalty: float | None = _of_model(
+        "Word insertion penalty, added to the log score of every word; negative values give fewer words.  [default: "
+        "the model's]",
+        metavar="X",
+    )
+    filler_penalty: float | None = _of_model(
+        "Penalty added to the log score of every phone of speech outside the grammar ([unk] in lists of sentences, "
+        "$other in HParse grammars). More negative values accept more recordings as commands.  [default: the model's]",
+        metavar="X",
+    )
+    min_phone_llr: float | None = _of_model(
+        "Reject utterances whose log-likelihood ratio to the best phone sequence is below this (natural log per frame "
+        "of speech, as in ratios.tsv).  [default: the model's]",
+        metavar="X",
+    )
+    min_silence_llr: float | None = _of_model(
+        "Reject utterances whose log-likelihood ratio to silence is below this; rejects noise.  [default: the model's]",
+        metavar="X",
+    )
+    beam: float | None = _of_model(
+        "Pruning beam: drop hypotheses more than this below the best one, in natural log. A smaller beam is faster "
+        "but loses words.  [default: the model's]",
         min=0.0,
         metavar="X",
-        help="Weight of the grammar's log probabilities.  [default: the model's]",
-        show_default=False,
-    ),
-]
-InsertionPenalty = Annotated[
-    float | None,
-    typer.Option(
-        "--insertion-penalty",
-        metavar="X",
-        help="Word insertion penalty, added to the log score of every word; negative values give fewer words.  "
-        "[default: the model's]",
-        show_default=False,
-    ),
-]
-FillerPenalty = Annotated[
-    float | None,
-    typer.Option(
-        "--filler-penalty",
-        metavar="X",
-        help="Penalty added to the log score of every phone of speech outside the grammar ([unk] in lists of "
-        "sentences, $other in HParse grammars). More negative values accept more recordings as commands.  "
-        "[default: the model's]",
-        show_default=False,
-    ),
-]
-MinPhoneLlr = Annotated[
-    float | None,
-    typer.Option(
-        "--min-phone-llr",
-        metavar="X",
-        help="Reject utterances whose log-likelihood ratio to the best phone sequence is below this (natural log per "
-        "frame of speech, as in ratios.tsv).  [default: the model's]",
-        show_default=False,
-    ),
-]
-MinSilenceLlr = Annotated[
-    float | None,
-    typer.Option(
-        "--min-silence-llr",
-        metavar="X",
-        help="Reject utterances whose log-likelihood ratio to silence is below this; rejects noise.  [default: the "
-        "model's]",
-        show_default=False,
-    ),
-]
-Beam = Annotated[
-    float | None,
-    typer.Option(
-        "--beam",
-        min=0.0,
-        metavar="X",
-        help="Pruning beam: drop hypotheses more than this below the best one, in natural log. A smaller beam is "
-        "faster but loses words.  [default: the model's]",
-        show_default=False,
-    ),
-]
-MaxActive = Annotated[
-    int | None,
-    typer.Option(
-        "--max-active",
-        min=0,
-        metavar="N",
-        help="Maximum number of hypotheses per frame; 0 for no limit.  [default: the model's]",
-        show_default=False,
-    ),
-]
-Adapt = Annotated[
-    bool,
-    typer.Option(
-        "--adapt",
-        help="Adapt the model to each speaker in several passes, each to the words of the pass before. Needs about "
-        "one minute of speech of a speaker who is not in the training data. It can increase the errors for "
-        "speakers of the training data, or in noise. Hybrids of kernel-logistic: use --adapt alone, or followed "
-        "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln' if there are only "
-        "seconds of speech. Hybrids of other classifiers cannot be adapted, but their mixtures can. A model "
-        "trained with speaker transforms adapts without this option.",
-    ),
-]
-SpeakerTransforms = Annotated[
-    Path | None,
-    typer.Option(
-        "--speaker-transforms",
+    )
+    max_active: int | None = _of_model(
+        "Maximum number of hypotheses per frame; 0 for no limit.  [default: the model's]", min=0, metavar="N"
+    )
+    adapt: bool = flag(
+        "Adapt the model to each speaker in several passes, each to the words of the pass before. Needs about one "
+        "minute of speech of a speaker who is not in the training data. It can increase the errors for speakers of "
+        "the training data, or in noise. Hybrids of kernel-logistic: use --adapt alone, or followed by "
+        "'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln' if there are only seconds of "
+        "speech. Hybrids of other classifiers cannot be adapted, but their mixtures can. A model trained with speaker "
+        "transforms adapts without this option."
+    )
+    speaker_transforms: Path | None = _of_results(
+        "File of the speaker transforms of 'fmllr' and 'vtln'. Speakers in the file keep their transforms; new "
+        "speakers are added. Speakers of a data directory are those of utt2spk, those of AUDIO files are named by "
+        "--speakers (by default, by folder).",
         metavar="FILE",
-        help="File of the speaker transforms of 'fmllr' and 'vtln'. Speakers in the file keep their transforms; new "
-        "speakers are added. Speakers of a data directory are those of utt2spk, those of AUDIO files are named "
-        "by --speakers (by default, by folder).",
-        show_default=False,
-    ),
-]
-AllowOovPhones = Annotated[
-    bool,
-    typer.Option(
-        "--allow-oov-phones",
-        help="Also recognize words with phones that are not in the training data, and words in angle brackets, such "
-        "as <UNK>.",
-    ),
-]
-Scores = Annotated[
-    ScoreKind | None,
-    typer.Option(
-        "--scores",
-        help="The input has state scores of this kind instead of audio, with a column for each state of the model: "
-        "AUDIO is a Kaldi archive (.ark, .scp), an .npz file or a folder of .npy files, or feats.scp of --data lists "
-        "them. Posteriors are divided by the model's state priors.",
-        show_default=False,
-    ),
-]
-Formats = Annotated[
-    str,
-    typer.Option(
+    )
+    allow_oov_phones: bool = flag(
+        "Also recognize words with phones that are not in the training data, and words in angle brackets, such as "
+        "<UNK>.",
+        to=_MODEL,
+    )
+    formats: str = _of_results(
+        "Also write words and times for other programs: textgrid, elan, csv, json or audacity, a file for every "
+        "recording, or mlf (hyp.mlf, an HTK master label file). With --confidence, confidences too.",
+        "",
         "--format",
         metavar="NAME[,NAME]",
-        help="Also write words and times for other programs: textgrid, elan, csv, json or audacity, a file for every "
-        "recording, or mlf (hyp.mlf, an HTK master label file). With --confidence, confidences too.",
         show_default=False,
-    ),
-]
-Confidence = Annotated[
-    bool,
-    typer.Option(
-        "--confidence",
-        help="Write the confidence of each word (the probability that it is correct) as the sixth column of hyp.ctm.",
-    ),
-]
-Ratios = Annotated[
-    bool,
-    typer.Option(
-        "--ratios",
-        help="Write log-likelihood ratios of utterances and words, to the best phone sequence and to silence, to "
+    )
+    confidence: bool = flag(
+        "Write the confidence of each word (the probability that it is correct) as the sixth column of hyp.ctm.",
+        to=_RESULTS,
+    )
+    ratios: bool = flag(
+        "Write log-likelihood ratios of utterances and words, to the best phone sequence and to silence, to "
         "ratios.tsv. Needs a second search.",
-    ),
-]
-Mbr = Annotated[
-    bool,
-    typer.Option(
-        "--mbr",
-        help="Write the words with minimum Bayes risk, with confidences, instead of the words of the best path.",
-    ),
-]
-NBest = Annotated[
-    int,
-    typer.Option(
-        "--n-best",
+        to=_RESULTS,
+    )
+    mbr: bool = flag(
+        "Write the words with minimum Bayes risk, with confidences, instead of the words of the best path.", to=_RESULTS
+    )
+    n_best: int = _of_results(
+        "Write the N best sentences of every utterance to nbest.tsv. If a lattice has fewer sentences, increase "
+        "--lattice-beam.",
+        0,
         min=0,
         metavar="N",
-        help="Write the N best sentences of every utterance to nbest.tsv. If a lattice has fewer sentences, increase "
-        "--lattice-beam.",
         show_default=False,
-    ),
-]
-Confusions = Annotated[
-    bool,
-    typer.Option("--confusions", help="Write the confusion networks (alternative words with times) to confusions.tsv."),
-]
-Rescore = Annotated[
-    str | None,
-    typer.Option(
-        "--rescore",
+    )
+    confusions: bool = flag(
+        "Write the confusion networks (alternative words with times) to confusions.tsv.", to=_RESULTS
+    )
+    rescore: str | None = _of_results(
+        "Rescore the lattices of the search with this grammar, for example a larger n-gram. Same forms as --grammar.",
         metavar="NAME|FILE",
-        help="Rescore the lattices of the search with this grammar, for example a larger n-gram. Same forms as "
-        "--grammar.",
-        show_default=False,
-    ),
-]
-Lattices = Annotated[
-    Path | None,
-    typer.Option(
-        "--lattices",
+    )
+    lattices: Path | None = _of_results(
+        "Write word lattices to this directory: UTTERANCE.lat for each utterance, or lattices.txt in Kaldi's format.",
         metavar="DIR",
-        help="Write word lattices to this directory: UTTERANCE.lat for each utterance, or lattices.txt in Kaldi's "
-        "format.",
-        show_default=False,
-    ),
-]
-LatticeFormatOption = Annotated[
-    LatticeFormat,
-    typer.Option("--lattice-format", help="Format of --lattices: HTK standard lattice format (slf), or Kaldi text."),
-]
-LatticeBeam = Annotated[
-    float | None,
-    typer.Option(
-        "--lattice-beam",
+    )
+    lattice_format: Literal["slf", "kaldi"] = _of_results(
+        "Format of --lattices: HTK standard lattice format (slf), or Kaldi text.", "slf"
+    )
+    lattice_beam: float | None = _of_results(
+        "Keep paths in lattices that are at most this much below the best one, in natural log.  [default: eight times "
+        "the grammar's scale, less if lattices would become too large]",
         metavar="B",
-        help="Keep paths in lattices that are at most this much below the best one, in natural log.  [default: eight "
-        "times the grammar's scale, less if lattices would become too large]",
-        show_default=False,
-    ),
-]
+    )
+    upsample: bool = UPSAMPLE
+    root: Path | None = ROOT
+    jobs: int = JOBS
+    cluster: str | None = CLUSTER
 
 
-def decode(
-    model: Model,
-    out: Out,
-    audio: Audio = None,
-    data: OptionalData = None,
-    classifier: ClassifierOfModel = None,  # given to model files by the option
-    extractor: ExtractorOfModel = None,  # the same
-    scores: Scores = None,
-    speakers: Speakers = None,
-    grammar: Grammar = None,
-    lm_scale: LmScale = None,
-    insertion_penalty: InsertionPenalty = None,
-    filler_penalty: FillerPenalty = None,
-    min_phone_llr: MinPhoneLlr = None,
-    min_silence_llr: MinSilenceLlr = None,
-    beam: Beam = None,
-    max_active: MaxActive = None,
-    adapt: Adapt = False,
-    speaker_transforms: SpeakerTransforms = None,
-    allow_oov_phones: AllowOovPhones = False,
-    formats: Formats = "",
-    confidence: Confidence = False,
-    ratios: Ratios = False,
-    mbr: Mbr = False,
-    n_best: NBest = 0,
-    confusions: Confusions = False,
-    rescore: Rescore = None,
-    lattices: Lattices = None,
-    lattice_format: LatticeFormatOption = LatticeFormat.slf,
-    lattice_beam: LatticeBeam = None,
-    upsample: Upsample = False,
-    root: Root = None,
-    jobs: Jobs = ALL_CORES,
-    cluster: Cluster = None,
-) -> None:
+@takes(DecodeOptions)
+def decode(given: DecodeOptions) -> None:
     """Recognize the words in audio files, or in every utterance of a data directory.
 
     Writes hyp.txt (utterance and words), prints it, and writes hyp.ctm (one word per line with its times).
@@ -339,9 +198,9 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
       asr decode --model runs/mine/model.safetensors --out out --data data/test --confidence --lattices out/lattices
     """
-    audio, method = _audio_and_method(audio or [], adapt)
-    _require_sources(audio, data)
-    _require_inputs(model, audio, data, root, grammar, rescore, lattices)
+    audio, method = _audio_and_method(given.audio or [], given.adapt)
+    _require_sources(audio, given.data)
+    _require_inputs(given, audio)
     require_address_space()
 
     from asr import Recognizer
@@ -349,46 +208,22 @@ def decode(
     from asr.runs.workers import open_workers
 
     _log_assumptions()
-    with open_workers(jobs, cluster) as workers, ExitStack() as stack:
-        recognizer = Recognizer.load(
-            model,
-            scores=None if scores is None else scores.value,
-            grammar=grammar,
-            lm_scale=lm_scale,
-            insertion_penalty=insertion_penalty,
-            filler_penalty=filler_penalty,
-            min_phone_llr=min_phone_llr,
-            min_silence_llr=min_silence_llr,
-            beam=beam,
-            max_active=max_active,
-            allow_oov_phones=allow_oov_phones,
-            upsample=upsample,
-        )
-        given: Path | DataDirectory | None = data
-        if scores is not None and data is None:
-            given, audio = stack.enter_context(_directory_of_scores(audio, recognizer)), []
+    with open_workers(given.jobs, given.cluster) as workers, ExitStack() as stack:
+        recognizer = Recognizer.load(given.model, upsample=given.upsample, **keywords(given, _MODEL))
+        data: Path | DataDirectory | None = given.data
+        if given.scores is not None and data is None:
+            data, audio = stack.enter_context(_directory_of_scores(audio, recognizer)), []
         summary = recognizer.decode(
-            out,
+            given.output,
             audio=audio,
-            speakers=speakers,
-            data=given,
-            root=root,
+            data=data,
+            root=given.root,
             adapt=method,
-            speaker_transforms=speaker_transforms,
-            formats=formats,
-            lattices=lattices,
-            lattice_format=lattice_format.value,
-            lattice_beam=lattice_beam,
-            n_best=n_best,
-            mbr=mbr,
-            confidence=confidence,
-            ratios=ratios,
-            confusions=confusions,
-            rescore=rescore,
             workers=workers,
+            **keywords(given, _RESULTS),
         )
-    _print_hypotheses(summary, out)
-    report_failures(summary, out)
+    _print_hypotheses(summary, given.output)
+    report_failures(summary, given.output)
 
 
 def _directory_of_scores(paths: list[Path], recognizer: "Recognizer") -> "AbstractContextManager[DataDirectory]":
@@ -424,24 +259,16 @@ def _require_sources(audio: list[Path], data: Path | None) -> None:
         raise typer.BadParameter(f"Expected either audio files or --data DIR{taken}", param_hint="AUDIO | --data")
 
 
-def _require_inputs(
-    model: Path,
-    audio: list[Path],
-    data: Path | None,
-    root: Path | None,
-    grammar: str | None,
-    rescore: str | None,
-    lattices: Path | None,
-) -> None:
+def _require_inputs(given: DecodeOptions, audio: list[Path]) -> None:
     """Raise if an input is missing, or if --lattices is not a directory."""
-    require_model(model, "--model")
-    require_directory(data, "--data")
-    require_directory(root, "--root")
+    require_model(given.model, "--model")
+    require_directory(given.data, "--data")
+    require_directory(given.root, "--root")
     _require_some_file(audio)
-    require_grammar(grammar)
-    require_grammar(rescore, "--rescore")
-    if lattices is not None and exists(lattices):
-        require_directory(lattices, "--lattices")
+    require_grammar(given.grammar)
+    require_grammar(given.rescore, "--rescore")
+    if given.lattices is not None and exists(given.lattices):
+        require_directory(given.lattices, "--lattices")
 
 
 def _log_assumptions() -> None:

@@ -1,26 +1,28 @@
 """`asr features`: features of a corpus as a Kaldi archive."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, Upsample, require_directory, require_file
+from asr.cli.input_checks import require_directory, require_file
+from asr.cli.options import CLUSTER, CONFIG, DATA, JOBS, ROOT, UPSAMPLE, Options, keywords, option, takes
 from asr.util.memory_errors import require_address_space
 
 
-def features(
-    data: Data,
-    out: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="Folder for feats.ark and feats.scp.", show_default=False),
-    ],
-    root: Root = None,
-    upsample: Upsample = False,
-    config: Config = None,
-    jobs: Jobs = ALL_CORES,
-    cluster: Cluster = None,
-) -> None:
+class FeatureOptions(Options):
+    """Options of `asr features`."""
+
+    data: Path = DATA
+    output: Path = option("Folder for feats.ark and feats.scp.", ..., "--out", metavar="DIR")
+    root: Path | None = ROOT
+    upsample: bool = UPSAMPLE
+    config: Path | None = CONFIG
+    jobs: int = JOBS
+    cluster: str | None = CLUSTER
+
+
+@takes(FeatureOptions)
+def features(given: FeatureOptions) -> None:
     """Compute the features of every utterance and write them as a Kaldi archive.
 
     The archive contains the static coefficients, one row every 10 ms. The model computes deltas, normalization and
@@ -34,15 +36,15 @@ def features(
       asr features --data data/train --out features/train
       asr train --data features/train --lexicon lexicon.txt --work-dir runs/mine
     """
-    require_directory(data, "--data")
-    require_directory(root, "--root")
-    require_file(config, "--config")
+    require_directory(given.data, "--data")
+    require_directory(given.root, "--root")
+    require_file(given.config, "--config")
 
     require_address_space()
 
     import asr
     from asr.cli.reporting import report_failures
 
-    summary = asr.extract_features(data, out, root=root, config=config, upsample=upsample, jobs=jobs, cluster=cluster)
-    typer.echo(out / "feats.scp")
-    report_failures(summary, out)
+    summary = asr.extract_features(**keywords(given))
+    typer.echo(given.output / "feats.scp")
+    report_failures(summary, given.output)

@@ -3,27 +3,28 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
-from asr.cli.options import ClassifierOfModel, require_model
+from asr.cli.input_checks import require_model
+from asr.cli.options import CLASSIFIER_OF_MODEL, Options, argument, flag, option, takes
 
 
-def info(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Model file written by `asr train`.", show_default=False)
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
-    tree: Annotated[
-        Literal["text", "dot"] | None,
-        typer.Option(
-            help="Print the decision trees that tie the states of phones in context, as text or as a Graphviz graph; "
-            "for models trained with context = 3."
-        ),
-    ] = None,
-    classifier: ClassifierOfModel = None,  # given to model files by the option
-) -> None:
+class InfoOptions(Options):
+    """Options of `asr info`."""
+
+    model: Path = argument("Model file written by `asr train`.", "MODEL")
+    as_json: bool = flag("Print one JSON object, with sorted keys.", "--json")
+    tree: Literal["text", "dot"] | None = option(
+        "Print the decision trees that tie the states of phones in context, as text or as a Graphviz graph; for models "
+        "trained with context = 3."
+    )
+    classifier: str | None = CLASSIFIER_OF_MODEL
+
+
+@takes(InfoOptions)
+def info(given: InfoOptions) -> None:
     """Describe a model file: its kind, front end, phones, settings and training data.
 
     \b
@@ -31,17 +32,17 @@ def info(
       asr info runs/mine/model.safetensors
       asr info runs/mine/model.safetensors --tree dot | dot -Tsvg > states.svg
     """
-    require_model(model, "MODEL")
+    require_model(given.model, "MODEL")
 
     import asr
 
-    if tree is not None:
-        for line in asr.Recognizer.load(model).tree(tree):
+    if given.tree is not None:
+        for line in asr.Recognizer.load(given.model).tree(given.tree):
             typer.echo(line)
         return
 
-    description = asr.describe(model)
-    if as_json:
+    description = asr.describe(given.model)
+    if given.as_json:
         typer.echo(json.dumps(description, sort_keys=True, ensure_ascii=False, indent=2))
     else:
         for line in _indented(description):

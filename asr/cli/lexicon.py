@@ -1,110 +1,63 @@
 """`asr lexicon`: pronunciations of words that no dictionary has."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
 
 import typer
 
-from asr.cli.options import StripStress, require_file, require_model
+from asr.cli.input_checks import require_file, require_model
+from asr.cli.options import STRIP_STRESS, Options, argument, flag, keywords, option, takes
 from asr.util.errors import LexiconError, printable
 from discriminants.util.paths import is_dir
 
 _SHOWN = 20
+_TRAINING, _CONVERSION = "training", "conversion"
+_of_training = partial(option, to=_TRAINING)
+_of_conversion = partial(option, to=_CONVERSION)
 
-Out = Annotated[
-    Path, typer.Option("--out", metavar="FILE", help="Model (--train) or lexicon to write.", show_default=False)
-]
-Words = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="WORDS",
-        help="Words to convert: a file with a word per line, unknown-words.tsv of asr align, or a data directory.",
-        show_default=False,
-    ),
-]
-Train = Annotated[
-    Path | None,
-    typer.Option("--train", metavar="DICT", help="Train a model on this pronunciation dictionary.", show_default=False),
-]
-Apply = Annotated[
-    Path | None,
-    typer.Option("--apply", metavar="MODEL", help="Convert WORDS with a model of --train.", show_default=False),
-]
-EpitranCode = Annotated[
-    str | None,
-    typer.Option(
-        "--epitran",
+
+class LexiconOptions(Options):
+    """Options of `asr lexicon`."""
+
+    out: Path = option("Model (--train) or lexicon to write.", ..., metavar="FILE")
+    words: Path | None = argument(
+        "Words to convert: a file with a word per line, unknown-words.tsv of asr align, or a data directory.",
+        "WORDS",
+        None,
+    )
+    train: Path | None = option("Train a model on this pronunciation dictionary.", metavar="DICT")
+    apply: Path | None = option("Convert WORDS with a model of --train.", metavar="MODEL")
+    epitran: str | None = option(
+        "Convert WORDS by the rules of a language and script, such as spa-Latn (needs the extra epitran).",
         metavar="CODE",
-        help="Convert WORDS by the rules of a language and script, such as spa-Latn (needs the extra epitran).",
-        show_default=False,
-    ),
-]
-Multigraphs = Annotated[
-    bool,
-    typer.Option(
-        "--multigraphs", help="Propose letters of WORDS that are one sound, such as 'ch', as a table to edit."
-    ),
-]
-Dictionary = Annotated[
-    Path | None,
-    typer.Option(
-        "--lexicon",
-        metavar="FILE",
-        help="Copy this lexicon to the output, and convert only words that it lacks.",
-        show_default=False,
-    ),
-]
-Variants = Annotated[
-    int, typer.Option("--variants", min=1, max=100, metavar="N", help="Largest number of pronunciations of a word.")
-]
-Probabilities = Annotated[
-    bool,
-    typer.Option(
-        "--probabilities",
-        help="Write the probability of each pronunciation after the word, as Kaldi's lexiconp.txt. Entries of "
-        "--lexicon keep theirs.",
-    ),
-]
-Order = Annotated[int, typer.Option("--order", min=1, max=12, metavar="N", help="Length of the n-grams of a training.")]
-MaxPhones = Annotated[
-    int,
-    typer.Option(
-        "--max-phones",
-        min=1,
-        max=8,
-        metavar="N",
-        help="Most phones of one letter. Signs for syllables need 3 or more.",
-    ),
-]
-HeldOut = Annotated[
-    int,
-    typer.Option(
-        "--held-out",
+    )
+    multigraphs: bool = flag("Propose letters of WORDS that are one sound, such as 'ch', as a table to edit.")
+    lexicon: Path | None = _of_conversion(
+        "Copy this lexicon to the output, and convert only words that it lacks.", metavar="FILE"
+    )
+    variants: int = _of_conversion("Largest number of pronunciations of a word.", 1, min=1, max=100, metavar="N")
+    probabilities: bool = flag(
+        "Write the probability of each pronunciation after the word, as Kaldi's lexiconp.txt. Entries of --lexicon "
+        "keep theirs.",
+        to=_CONVERSION,
+    )
+    order: int = _of_training("Length of the n-grams of a training.", 8, min=1, max=12, metavar="N")
+    max_phones: int = _of_training(
+        "Most phones of one letter. Signs for syllables need 3 or more.", 2, min=1, max=8, metavar="N"
+    )
+    held_out: int = _of_training(
+        "Tenths of the dictionary on which errors are measured, each with a training without it.",
+        1,
         min=0,
         max=10,
         metavar="N",
-        help="Tenths of the dictionary on which errors are measured, each with a training without it.",
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the choice of held-out words.")]
+    )
+    seed: int = _of_training("Seed of the choice of held-out words.", 0, min=0, metavar="N")
+    strip_stress: bool | None = STRIP_STRESS
 
 
-def lexicon(
-    out: Out,
-    words: Words = None,
-    train: Train = None,
-    apply: Apply = None,
-    epitran: EpitranCode = None,
-    multigraphs: Multigraphs = False,
-    dictionary: Dictionary = None,
-    variants: Variants = 1,
-    probabilities: Probabilities = False,
-    order: Order = 8,
-    max_phones: MaxPhones = 2,
-    held_out: HeldOut = 1,
-    seed: Seed = 0,
-    strip_stress: StripStress = None,
-) -> None:
+@takes(LexiconOptions)
+def lexicon(given: LexiconOptions) -> None:
     """Learn pronunciations from a dictionary, and write those of new words.
 
     --train learns the relation of letters and phones, and prints the errors on words that were held out of a training.
@@ -124,56 +77,23 @@ def lexicon(
       asr lexicon --epitran spa-Latn data/train --out lexicon.txt
       asr lexicon --multigraphs data/train --out table.txt
     """
-    if sum(one is not None for one in (train, apply, epitran)) + multigraphs != 1:
+    if sum(one is not None for one in (given.train, given.apply, given.epitran)) + given.multigraphs != 1:
         raise typer.BadParameter("Expected one of them", param_hint="--train, --apply, --epitran, --multigraphs")
-    if (words is None) == (train is None):
+    words = given.words
+    if (words is None) == (given.train is None):
         raise typer.BadParameter("Expected with all but --train", param_hint="WORDS")
-    if train is not None:
-        require_file(train, "--train", LexiconError)
-        _train(
-            train,
-            out,
-            held_out=held_out,
-            seed=seed,
-            strip_stress=strip_stress,
-            order=order,
-            max_phones=max_phones,
-        )
+    if words is None:
+        _train(given)
         return
-    assert words is not None
-    if apply is not None:
-        require_model(apply, "--apply")
+    if given.apply is not None:
+        require_model(given.apply, "--apply")
     if not is_dir(words):
         require_file(words, "WORDS", LexiconError)
-    require_file(dictionary, "--lexicon", LexiconError)
-    if multigraphs:
-        _propose(words, out)
-        return
-
-    from asr.commands.lexicon import convert_words
-    from asr.lexicon import GraphemeToPhoneme
-    from asr.lexicon.rules import epitran_rules
-    from asr.util.counted_text import count, some
-
-    pronounce = GraphemeToPhoneme.load(apply).pronounce if apply is not None else epitran_rules(epitran or "")
-    done = convert_words(
-        words,
-        out,
-        pronounce,
-        lexicon=dictionary,
-        variants=variants,
-        probabilities=probabilities,
-        strip_stress=strip_stress,
-    )
-    typer.echo(out)
-    known = f"; {done.n_known} in {dictionary}" if dictionary is not None else ""
-    typer.echo(printable(f"{count(done.n_converted, 'word')} converted{known}"), err=True)
-    if done.new_phones:
-        typer.echo(printable(f"asr: phones that {dictionary} lacks: {some(done.new_phones)}"), err=True)
-    if done.failures:
-        typer.echo(printable(f"asr: {count(len(done.failures), 'word')} left out; see {done.failed}:"), err=True)
-        for problem in done.failures[:_SHOWN]:
-            typer.echo(f"  {problem.message} [{problem.code}]", err=True)
+    require_file(given.lexicon, "--lexicon", LexiconError)
+    if given.multigraphs:
+        _propose(words, given.out)
+    else:
+        _convert(words, given)
 
 
 def _propose(words: Path, out: Path) -> None:
@@ -186,12 +106,37 @@ def _propose(words: Path, out: Path) -> None:
     typer.echo(f"{count(n_lines, 'line')}. Check them, then use --lexicon graphemes:{out}", err=True)
 
 
-def _train(dictionary: Path, out: Path, *, max_phones: int, **options: Any) -> None:
+def _convert(words: Path, given: LexiconOptions) -> None:
+    from asr.commands.lexicon import convert_words
+    from asr.lexicon import GraphemeToPhoneme
+    from asr.lexicon.rules import epitran_rules
+    from asr.util.counted_text import count, some
+
+    known, model = given.lexicon, given.apply
+    pronounce = epitran_rules(given.epitran or "") if model is None else GraphemeToPhoneme.load(model).pronounce
+    options = keywords(given, _CONVERSION, strip_stress=given.strip_stress)
+    done = convert_words(words, given.out, pronounce, **options)
+    typer.echo(given.out)
+    kept = f"; {done.n_known} in {known}" if known is not None else ""
+    typer.echo(printable(f"{count(done.n_converted, 'word')} converted{kept}"), err=True)
+    if done.new_phones:
+        typer.echo(printable(f"asr: phones that {known} lacks: {some(done.new_phones)}"), err=True)
+    if done.failures:
+        typer.echo(printable(f"asr: {count(len(done.failures), 'word')} left out; see {done.failed}:"), err=True)
+        for problem in done.failures[:_SHOWN]:
+            typer.echo(f"  {problem.message} [{problem.code}]", err=True)
+
+
+def _train(given: LexiconOptions) -> None:
+    assert given.train is not None
+    require_file(given.train, "--train", LexiconError)
+
     from asr.commands.lexicon import train_converter
     from asr.util.counted_text import count, some
 
-    trained = train_converter(dictionary, out, max_phones=max_phones, **options)
-    typer.echo(out)
+    options = keywords(given, _TRAINING, strip_stress=given.strip_stress)
+    trained = train_converter(given.train, given.out, **options)
+    typer.echo(given.out)
     for note in trained.notes:
         typer.echo(printable(f"asr: {note}"), err=True)
     typer.echo(f"trained on {count(trained.n_words, 'word')}", err=True)
@@ -204,5 +149,5 @@ def _train(dictionary: Path, out: Path, *, max_phones: int, **options: Any) -> N
         )
     unaligned = trained.converter.unaligned
     if unaligned:
-        reason = f"not used, more than {max_phones} phones for a letter (--max-phones)"
+        reason = f"not used, more than {given.max_phones} phones for a letter (--max-phones)"
         typer.echo(printable(f"asr: {count(len(unaligned), 'word')} {reason}: {some(unaligned)}"), err=True)

@@ -1,36 +1,115 @@
-"""Options shared by several commands, and checks before slow imports."""
+"""Options of commands, and those that several share.
 
-import os
-import re
-from difflib import get_close_matches
-from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Annotated, Literal
+The options of a command are one class, such as
+
+    class SegmentOptions(Options):
+        data: Path = DATA
+        min_seconds: float = option("Shortest part.", 2.0, metavar="S")
+
+    @takes(SegmentOptions)
+    def segment(given: SegmentOptions) -> None:
+        asr.segment(**keywords(given))
+
+so that the name, type, default and help of each option are written once.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Any, TypeVar
 
 import typer
 
-from asr.runs.cores import ALL_CORES as ALL_CORES
-from asr.util.errors import (
-    MODEL_NEEDED,
-    AsrError,
-    ConfigError,
-    CorpusError,
-    GrammarError,
-    LexiconError,
-    ModelFormatError,
-)
-from discriminants.util.paths import exists, is_dir, is_file
+from asr.runs.cores import ALL_CORES
+
+API = "api"
+"""Receiver of most options: the function of `asr` that does the work of the command."""
+COMMAND = "command"
+"""Receiver of the options that only the command itself reads."""
+
+
+class Declared:
+    """Declaration of an option: its form on the command line, and the receiver of its value."""
+
+    def __init__(self, info: Any, to: str) -> None:
+        self.info, self.to = info, to
+
+
+class Options:
+    """Base of the options of a command; `option`, `flag` or `argument` declares each field, in the help's order."""
+
+    def __init__(self, **values: Any) -> None:
+        own = declared(type(self))
+        vars(self).update({name: one.info.default for name, one in own.items() if one.info.default is not ...} | values)
+        if vars(self).keys() != own.keys():
+            raise TypeError(f"missing or unknown: {', '.join(sorted(vars(self).keys() ^ own.keys()))}")
+
+
+Given = TypeVar("Given", bound=Options)
+
+
+def option(help: str, default: Any = None, *names: str, to: str = API, **more: Any) -> Any:
+    """Declare an option with a value; `...` as the default makes it required.
+
+    Parameters
+    ----------
+    names : str
+        Names on the command line; default: the field's.
+    to : str
+        Receiver of the value in a call with `keywords`.
+    **more
+        Keywords of `typer.Option`, such as `metavar` and `min`.
+    """
+    return Declared(typer.Option(default, *names, help=help, **more), to)
+
+
+def flag(help: str, *names: str, to: str = API, **more: Any) -> Any:
+    """Declare an option without a value, which is off by default."""
+    return option(help, False, *names, to=to, **more)
+
+
+def argument(help: str, metavar: str, default: Any = ..., *, to: str = API) -> Any:
+    """Declare a positional argument, required by default."""
+    return Declared(typer.Argument(default, metavar=metavar, help=help), to)
+
+
+def declared(kind: type[Options]) -> dict[str, Declared]:
+    """Return the declarations of a class of options by field."""
+    return {name: vars(kind)[name] for name in kind.__annotations__}
+
+
+def takes(kind: type[Given]) -> Callable[[Callable[[Given], None]], Callable[..., None]]:
+    """Decorate the function of a command, which takes its options as one object, so that typer sees each of them."""
+    parameters = []
+    for name, one in declared(kind).items():
+        info = copy(one.info)
+        if info.default is False and not info.param_decls:
+            info.param_decls = (f"--{name.replace('_', '-')}",)  # without the --no-NAME of typer
+        annotation = kind.__annotations__[name]
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=info, annotation=annotation))
+
+    def decorate(function: Callable[[Given], None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**values: Any) -> None:
+            function(kind(**values))
+
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = dict(kind.__annotations__)
+        return command
+
+    return decorate
+
+
+def keywords(given: Options, to: str = API, /, **others: Any) -> dict[str, Any]:
+    """Return the values for a receiver, with `others` added to them or in their place."""
+    return {name: getattr(given, name) for name, one in declared(type(given)).items() if one.to == to} | others
+
 
 _LISTS = "Kaldi data directory: a folder with the lists wav.scp (or feats.scp), utt2spk and text"
-Data = Annotated[Path, typer.Option("--data", metavar="DIR", help=f"{_LISTS}.", show_default=False)]
-OptionalData = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="DIR", help=f"{_LISTS}. Decoding needs only the first.", show_default=False),
-]
-Model = Annotated[
-    Path,
-    typer.Option("--model", metavar="FILE", help="Model file written by asr train or asr tune.", show_default=False),
-]
+DATA = option(f"{_LISTS}.", ..., metavar="DIR")
+OPTIONAL_DATA = option(f"{_LISTS}. Decoding needs only the first.", metavar="DIR")
+MODEL = option("Model file written by asr train or asr tune.", ..., metavar="FILE")
 
 
 def _give_classifier(name: str | None) -> str | None:
@@ -41,16 +120,12 @@ def _give_classifier(name: str | None) -> str | None:
     return name
 
 
-ClassifierOfModel = Annotated[
-    str | None,
-    typer.Option(
-        "--classifier",
-        metavar="MODULE:CLASS",
-        callback=_give_classifier,
-        help="Class of the model's own classifier, as given to asr train. A model file alone imports no code.",
-        show_default=False,
-    ),
-]
+CLASSIFIER_OF_MODEL = option(
+    "Class of the model's own classifier, as given to asr train. A model file alone imports no code.",
+    metavar="MODULE:CLASS",
+    callback=_give_classifier,
+    to=COMMAND,  # given to model files by the callback
+)
 
 
 def _give_extractor(name: str | None) -> str | None:
@@ -61,222 +136,65 @@ def _give_extractor(name: str | None) -> str | None:
     return name
 
 
-ExtractorOfModel = Annotated[
-    str | None,
-    typer.Option(
-        "--extractor",
-        metavar="MODULE:CLASS",
-        callback=_give_extractor,
-        help="Class of the model's own features, as in the settings of its training.",
-        show_default=False,
-    ),
-]
-Root = Annotated[
-    Path | None,
-    typer.Option(
-        "--root",
-        metavar="DIR",
-        help="Root folder of relative paths in wav.scp or feats.scp. Files that are not found there are searched for "
-        "in the parent of the data directory, then in the data directory.",
-        show_default=False,
-    ),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="TOML file with settings. Missing settings have their defaults.",
-        show_default=False,
-    ),
-]
-
-
-Lexicon = Annotated[
-    Path | None,
-    typer.Option(
-        "--lexicon",
-        metavar="FILE|graphemes[:TABLE]",
-        help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; or 'graphemes': the words of the "
-        "transcripts with a phone for each letter, or with a table of asr lexicon --multigraphs.",
-        show_default=False,
-    ),
-]
-Unit = Annotated[
-    Literal["word", "phone"],
-    typer.Option(
-        "--unit",
-        help="Units of the transcripts. With 'phone', each word is a phone or a mark of silence (such as sil or h#), "
-        "and no lexicon is needed.",
-    ),
-]
-Upsample = Annotated[
-    bool,
-    typer.Option(
-        "--upsample",
-        help="Convert audio with a lower sampling rate than the features instead of refusing it. The upper part of "
-        "the band is then empty, so word errors increase.",
-    ),
-]
-
-StripStress = Annotated[
-    bool | None,
-    typer.Option(
-        "--strip-stress/--keep-stress",
-        help="Remove stress digits from the phones of the lexicon (AH0 and AH1 become AH), or keep them.  [default: "
-        "remove them if the phones are the CMU dictionary's]",
-        show_default=False,
-    ),
-]
-
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs",
-        "-j",
-        min=1,
-        metavar="N",
-        show_default="all cores",
-        help="Number of CPU cores of this machine. The result does not depend on it.",
-    ),
-]
-
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="tcp://HOST:PORT",
-        help="Run on the machines of this dask scheduler instead of this one. Start `dask scheduler` once, and `dask "
-        "worker ADDRESS --nthreads 1` for every core. asr must be installed there, with the files at the same "
-        "paths. The result is the same.",
-        show_default=False,
-    ),
-]
-
-UttToSpeaker = Annotated[
-    Path | None,
-    typer.Option(
-        "--utt2spk",
-        metavar="FILE",
-        help="Speakers of the utterances; adds results per speaker. STM files have their own.",
-        show_default=False,
-    ),
-]
-IgnoreCase = Annotated[bool, typer.Option("--ignore-case", help="Ignore letter case when comparing words.")]
-Fold = Annotated[
-    str | None,
-    typer.Option(
-        "--fold",
-        metavar="FILE[:COLUMN]",
-        help="Replace symbols on both sides before scoring, for example phones by their class. A line has a symbol and "
-        "its class; without a class, the symbol is deleted. With more columns (phones.60-48-39.map), COLUMN is the "
-        "number of the one to use.",
-        show_default=False,
-    ),
-]
-Level = Annotated[
-    float, typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Confidence level of the intervals.")
-]
-
-_MAX_PIPED = 64 << 20  # bytes; each reader has its own limit
-
-
-def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
-    """Raise `error` if `path` is not a directory; None is accepted."""
-    if path is None or is_dir(path):
-        return
-    found = "is a file" if exists(path) else "does not exist"
-    raise error(f"{option}: '{path}' {found}. Expected a directory")
-
-
-def require_corpus(path: Path | None, option: str) -> None:
-    """Raise CorpusError for a `path` that is not a directory with lists; name the `asr prepare` command if possible."""
-    require_directory(path, option)
-    if path is None or any(exists(path / name) for name in ("wav.scp", "feats.scp", "utt2spk", "text")):
-        return
-    parts = sorted(below.parent.name for name in ("wav.scp", "feats.scp") for below in path.glob(f"*/{name}"))
-    if parts:
-        raise CorpusError(f"{option}: '{path}' has the data directories {' and '.join(parts)}. Use {path / parts[0]}.")
-    from asr.corpus.formats.detect import prepare_command
-
-    command = prepare_command(path)
-    if command is not None:
-        raise CorpusError(f"{option}: '{path}' has no list wav.scp or feats.scp. Make a data directory: {command}.")
-
-
-def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
-    """Raise `error` if `path` is not a file; None is accepted, and a shell pipe (`<(command)`) is copied to a file."""
-    if path is None or is_file(path):
-        return
-    if path.is_fifo():
-        _keep_what_is_piped(path, option, error)
-        return
-    found = "is a directory" if is_dir(path) else "is not a regular file" if exists(path) else "does not exist"
-    raise error(f"{option}: '{path}' {found}. Expected a file")
-
-
-def lexicon_of(lexicon: Path | None, unit: Literal["word", "phone"]) -> Path:
-    """Return the lexicon of the options --lexicon and --unit, which must exist."""
-    if unit == "phone":
-        if lexicon is not None:
-            raise ConfigError(f"--lexicon {lexicon}: not used with --unit phone. Remove one of them")
-        return Path("phones")
-    if lexicon is None:
-        raise ConfigError("--lexicon is missing. Expected a file or 'graphemes', or --unit phone")
-    require_lexicon(lexicon)
-    return lexicon
-
-
-def require_lexicon(path: Path | None) -> None:
-    """Raise LexiconError for a `path` other than a file or a name of `asr.lexicon.named`."""
-    if path in (Path("graphemes"), Path("phones")):
-        return
-    if path is not None and str(path).startswith("graphemes:"):
-        path = Path(str(path).removeprefix("graphemes:"))
-    if path is not None and not exists(path) and get_close_matches(path.name, ["graphemes"], cutoff=0.8):
-        raise LexiconError(f"--lexicon: '{path}' does not exist. Did you mean graphemes?")
-    require_file(path, "--lexicon", LexiconError)
-
-
-def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
-    """Replace an open pipe with a temporary file that can be read repeatedly."""
-    opened = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", "/dev/fd/0" if path == Path("/dev/stdin") else str(path))
-    if opened is None or not exists(Path("/proc/self/fd")):
-        raise error(f"{option}: '{path}' is a pipe. Expected a file: write the output of the pipe to a file first")
-    with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:
-        content = pipe.read(_MAX_PIPED + 1)
-        if len(content) > _MAX_PIPED:
-            size = f"{_MAX_PIPED >> 20} MiB"
-            raise error(f"{option}: '{path}' has more than {size}, too much for a pipe. Write it to a file first")
-        if not content:
-            raise error(f"{option}: the pipe '{path}' is empty. Check the command that writes to it")
-        kept.write(content)
-        kept.flush()
-        os.dup2(kept.fileno(), pipe.fileno())
-
-
-def require_model(path: Path, option: str) -> None:
-    """Raise ModelFormatError unless `path` is a file."""
-    if is_file(path):
-        return
-    inside = path / "model.safetensors"
-    if is_file(inside):
-        raise ModelFormatError(f"{option}: '{path}' is a directory. Use the model file in it, '{inside}'")
-    found = "is a directory" if is_dir(path) else "is not a regular file" if exists(path) else "does not exist"
-    raise ModelFormatError(f"{option}: '{path}' {found}. {MODEL_NEEDED}")
-
-
-def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
-    """Raise GrammarError for a grammar that is not a name, a number of words, or a file; None is accepted."""
-    if grammar is None or grammar in ("loop", "one") or re.fullmatch("[0-9]{1,4}", grammar):
-        return
-    if not exists(Path(grammar)):
-        if re.fullmatch(r"-.*|[+]?[\d.,]+", grammar):
-            raise GrammarError(
-                f"{option}: '{grammar}' is not a number of words from 1 to 1000. Expected loop (any words in any "
-                "order), one (exactly one word), a number of words, or a grammar file"
-            )
-        raise GrammarError(
-            f"{option}: '{grammar}' does not exist. Expected loop, one, a number of words, or a grammar file"
-        )
-    require_file(Path(grammar), option, GrammarError)
+EXTRACTOR_OF_MODEL = option(
+    "Class of the model's own features, as in the settings of its training.",
+    metavar="MODULE:CLASS",
+    callback=_give_extractor,
+    to=COMMAND,  # given to model files by the callback
+)
+ROOT = option(
+    "Root folder of relative paths in wav.scp or feats.scp. Files that are not found there are searched for in the "
+    "parent of the data directory, then in the data directory.",
+    metavar="DIR",
+)
+CONFIG = option("TOML file with settings. Missing settings have their defaults.", metavar="FILE")
+LEXICON = option(
+    "Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; or 'graphemes': the words of the transcripts "
+    "with a phone for each letter, or with a table of asr lexicon --multigraphs.",
+    metavar="FILE|graphemes[:TABLE]",
+)
+UNIT = option(
+    "Units of the transcripts. With 'phone', each word is a phone or a mark of silence (such as sil or h#), and no "
+    "lexicon is needed.",
+    "word",
+    to=COMMAND,  # names the lexicon
+)
+UPSAMPLE = flag(
+    "Convert audio with a lower sampling rate than the features instead of refusing it. The upper part of the band is "
+    "then empty, so word errors increase."
+)
+STRIP_STRESS = option(
+    "Remove stress digits from the phones of the lexicon (AH0 and AH1 become AH), or keep them.  [default: remove "
+    "them if the phones are the CMU dictionary's]",
+    None,
+    "--strip-stress/--keep-stress",
+)
+JOBS = option(
+    "Number of CPU cores of this machine. The result does not depend on it.",
+    ALL_CORES,
+    "--jobs",
+    "-j",
+    min=1,
+    metavar="N",
+    show_default="all cores",
+)
+CLUSTER = option(
+    "Run on the machines of this dask scheduler instead of this one. Start `dask scheduler` once, and `dask worker "
+    "ADDRESS --nthreads 1` for every core. asr must be installed there, with the files at the same paths. The result "
+    "is the same.",
+    metavar="tcp://HOST:PORT",
+)
+SPEAKERS_OF_UTTERANCES = option(
+    "Speakers of the utterances; adds results per speaker. STM files have their own.",
+    None,
+    "--utt2spk",
+    metavar="FILE",
+)
+IGNORE_CASE = flag("Ignore letter case when comparing words.")
+FOLD = option(
+    "Replace symbols on both sides before scoring, for example phones by their class. A line has a symbol and its "
+    "class; without a class, the symbol is deleted. With more columns (phones.60-48-39.map), COLUMN is the number of "
+    "the one to use.",
+    metavar="FILE[:COLUMN]",
+)
+LEVEL = option("Confidence level of the intervals.", 0.95, min=0.5, max=0.999, metavar="X")

@@ -1,138 +1,63 @@
 """`asr prepare`: a data directory from recordings and transcripts."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
-from asr.cli.options import require_directory, require_file, require_lexicon
+from asr.cli.input_checks import require_directory, require_file, require_lexicon
+from asr.cli.options import Options, argument, flag, keywords, option, takes
 from asr.util.errors import ConfigError, CorpusError
 from discriminants.util.paths import exists
 
-FormatName = Annotated[
-    str, typer.Argument(metavar="FORMAT", help="Format of the source (see above).", show_default=False)
-]
-Source = Annotated[
-    Path, typer.Argument(metavar="SOURCE", help="Folder of recordings, or the table.", show_default=False)
-]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="Data directory to write.", show_default=False)]
-AudioFolder = Annotated[
-    Path | None,
-    typer.Option("--audio", metavar="DIR", help="Folder of the audio files.  [default: SOURCE]", show_default=False),
-]
-Speakers = Annotated[
-    str | None,
-    typer.Option(
-        "--speakers",
+
+class PrepareOptions(Options):
+    """Options of `asr prepare`."""
+
+    format_name: str = argument("Format of the source (see above).", "FORMAT")
+    source: Path = argument("Folder of recordings, or the table.", "SOURCE")
+    output: Path = argument("Data directory to write.", "OUT")
+    audio: Path | None = option("Folder of the audio files.  [default: SOURCE]", metavar="DIR")
+    speakers: str | None = option(
+        "Where the speaker's name is: 'folder' (of the audio file), 'file' (a speaker per file), 'one' (a single "
+        "speaker), or a regular expression searched in the path of the audio file, whose first group is the speaker.  "
+        "[default: column, tier or participant of the format, else the folder if there are several, else the file]",
         metavar="RULE",
-        help="Where the speaker's name is: 'folder' (of the audio file), 'file' (a speaker per file), 'one' (a "
-        "single speaker), or a regular expression searched in the path of the audio file, whose first group is the "
-        "speaker.  [default: column, tier or participant of the format, else the folder if there are several, else "
-        "the file]",
-        show_default=False,
-    ),
-]
-TestSpeakers = Annotated[
-    str | None,
-    typer.Option(
-        "--test-speakers",
+    )
+    test_speakers: str | None = option(
+        "Number of speakers drawn for a test, or their names with commas: OUT/train and OUT/test are written.",
         metavar="N|NAMES",
-        help="Number of speakers drawn for a test, or their names with commas: OUT/train and OUT/test are written.",
-        show_default=False,
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
+    )
+    columns: str | None = option(
+        "Columns of a table, such as file=path,text=sentence,speaker=client_id.  [default: usual names]",
         metavar="FIELD=NAME,...",
-        help="Columns of a table, such as file=path,text=sentence,speaker=client_id.  [default: usual names]",
-        show_default=False,
-    ),
-]
-Transcripts = Annotated[
-    Path | None,
-    typer.Option(
-        "--transcripts",
-        metavar="FILE",
-        help="Transcripts of htk (.mlf) and sphinx (.transcription).  [default: next to SOURCE]",
-        show_default=False,
-    ),
-]
-Tiers = Annotated[
-    str | None,
-    typer.Option(
-        "--tiers",
-        metavar="REGEX",
-        help="Tiers with transcripts.  [default: all tiers except those of phones]",
-        show_default=False,
-    ),
-]
-Lexicon = Annotated[
-    Path | None,
-    typer.Option(
-        "--lexicon",
-        metavar="FILE",
-        help="Lexicon whose letter case the words take; words that it lacks are counted.",
-        show_default=False,
-    ),
-]
-Channel = Annotated[
-    int | None,
-    typer.Option(
-        "--channel",
+    )
+    transcripts: Path | None = option(
+        "Transcripts of htk (.mlf) and sphinx (.transcription).  [default: next to SOURCE]", metavar="FILE"
+    )
+    tiers: str | None = option("Tiers with transcripts.  [default: all tiers except those of phones]", metavar="REGEX")
+    lexicon: Path | None = option(
+        "Lexicon whose letter case the words take; words that it lacks are counted.", metavar="FILE"
+    )
+    channel: int | None = option(
+        "Channel of the recordings, from 1, written as FLAC to OUT/channel-N.  [default: mean of all channels]",
         metavar="N",
-        help="Channel of the recordings, from 1, written as FLAC to OUT/channel-N.  [default: mean of all channels]",
-        show_default=False,
-    ),
-]
-Case = Annotated[
-    Literal["lower", "upper", "keep"] | None,
-    typer.Option(help="Letter case of the words.  [default: lower; for htk and sphinx, words stay as they are]"),
-]
-Language = Annotated[
-    str, typer.Option(metavar="CODE", help="Language, for spelled numbers and for the case of Turkish i.")
-]
-Hyphens = Annotated[
-    Literal["split", "keep", "join"], typer.Option(help="Whether hyphens divide words, stay, or are removed.")
-]
-Tags = Annotated[
-    Path | None,
-    typer.Option(
-        "--tags",
+    )
+    case: Literal["lower", "upper", "keep"] | None = option(
+        "Letter case of the words.  [default: lower; for htk and sphinx, words stay as they are]"
+    )
+    language: str = option("Language, for spelled numbers and for the case of Turkish i.", "en", metavar="CODE")
+    hyphens: Literal["split", "keep", "join"] = option("Whether hyphens divide words, stay, or are removed.", "split")
+    tags: Path | None = option(
+        "Replacements, one per line: a tag or word, a tab, and words (or nothing). Other tags in [] or <> are removed.",
         metavar="FILE",
-        help="Replacements, one per line: a tag or word, a tab, and words (or nothing). Other tags in [] or <> are "
-        "removed.",
-        show_default=False,
-    ),
-]
-SpellNumbers = Annotated[
-    bool, typer.Option("--spell-numbers", help="Spell digits in the language (needs the package num2words).")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Write nothing; print how the text changes: before, after, count.")
-]
+    )
+    spell_numbers: bool = flag("Spell digits in the language (needs the package num2words).")
+    dry_run: bool = flag("Write nothing; print how the text changes: before, after, count.")
 
 
-def prepare(
-    format_name: FormatName,
-    source: Source,
-    out: Out,
-    audio: AudioFolder = None,
-    speakers: Speakers = None,
-    test_speakers: TestSpeakers = None,
-    columns: Columns = None,
-    transcripts: Transcripts = None,
-    tiers: Tiers = None,
-    lexicon: Lexicon = None,
-    channel: Channel = None,
-    case: Case = None,
-    language: Language = "en",
-    hyphens: Hyphens = "split",
-    tags: Tags = None,
-    spell_numbers: SpellNumbers = False,
-    dry_run: DryRun = False,
-) -> None:
+@takes(PrepareOptions)
+def prepare(given: PrepareOptions) -> None:
     """Write a data directory from recordings with transcripts in another format.
 
     \b
@@ -160,40 +85,23 @@ def prepare(
       asr prepare table table.csv data --test-speakers 3
       asr prepare textgrid interviews data/all --tiers 'text|ORT'
     """
-    require_directory(audio, "--audio")
-    require_lexicon(lexicon)
-    require_file(tags, "--tags")
-    require_file(transcripts, "--transcripts")
-    if not exists(source):
+    require_directory(given.audio, "--audio")
+    require_lexicon(given.lexicon)
+    require_file(given.tags, "--tags")
+    require_file(given.transcripts, "--transcripts")
+    if not exists(given.source):
         raise CorpusError(
-            f"{source}: not found. Expected the folder or table with the recordings.", code="missing-file"
+            f"{given.source}: not found. Expected the folder or table with the recordings.", code="missing-file"
         )
 
     import asr
     from asr.commands.prepare import change_table, summary
 
-    result = asr.prepare(
-        format_name,
-        source,
-        out,
-        audio=audio,
-        columns=_fields(columns),
-        tiers=tiers,
-        transcripts=transcripts,
-        speakers=speakers,
-        test_speakers=_test_speakers(test_speakers),
-        lexicon=lexicon,
-        channel=channel,
-        case=case,
-        language=language,
-        hyphens=hyphens,
-        tags=tags,
-        spell_numbers=spell_numbers,
-        dry_run=dry_run,
-    )
-    for line in change_table(result.changes) if dry_run else ():
+    columns, test_speakers = _fields(given.columns), _test_speakers(given.test_speakers)
+    result = asr.prepare(**keywords(given, columns=columns, test_speakers=test_speakers))
+    for line in change_table(result.changes) if given.dry_run else ():
         typer.echo(line)
-    for line in summary(result, out):
+    for line in summary(result, given.output):
         typer.echo(line)
 
 

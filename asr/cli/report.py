@@ -1,47 +1,30 @@
 """`asr report`: a page with the sound of the worst utterances of one or two runs."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from asr.cli.options import Root, require_corpus, require_directory
+from asr.cli.input_checks import require_corpus, require_directory
+from asr.cli.options import ROOT, Options, argument, option, takes
 
 
-def report(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN",
-            help="Output folder of asr align or asr decode (its --out), or work directory of asr train.",
-            show_default=False,
-        ),
-    ],
-    other: Annotated[
-        Path | None,
-        typer.Argument(metavar="RUN2", help="Second folder, for a comparison.", show_default=False),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="Kaldi data directory of the utterances: a folder with the lists wav.scp (or feats.scp), utt2spk and "
-            "text.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="The page.  [default: RUN/report.html; with two folders, RUN/compare.html]",
-            show_default=False,
-        ),
-    ] = None,
-    root: Root = None,
-) -> None:
+class ReportOptions(Options):
+    """Options of `asr report`."""
+
+    run: Path = argument("Output folder of asr align or asr decode (its --out), or work directory of asr train.", "RUN")
+    other: Path | None = argument("Second folder, for a comparison.", "RUN2", None)
+    data: Path | None = option(
+        "Kaldi data directory of the utterances: a folder with the lists wav.scp (or feats.scp), utt2spk and text.",
+        metavar="DIR",
+    )
+    out: Path | None = option(
+        "The page.  [default: RUN/report.html; with two folders, RUN/compare.html]", metavar="FILE"
+    )
+    root: Path | None = ROOT
+
+
+@takes(ReportOptions)
+def report(given: ReportOptions) -> None:
     """Write an HTML page on one or two runs, with the sound of the worst utterances.
 
     The page has the least trusted utterances, or those with most word errors, and tables of all utterances and words.
@@ -60,16 +43,17 @@ def report(
       asr report out/mixtures out/hybrid --data data/test --out compare.html
       asr report runs/small runs/large
     """
+    run, other = given.run, given.other
     require_directory(run, "RUN")
     require_directory(other, "RUN2")
-    require_corpus(data, "--data")
-    require_directory(root, "--root")
+    require_corpus(given.data, "--data")
+    require_directory(given.root, "--root")
 
     from asr.commands.report import COMPARISON, REPORT, report_runs
     from asr.util.errors import printable
 
-    path = out or run / (REPORT if other is None else COMPARISON)
-    issues = report_runs([run] if other is None else [run, other], path, data=data, root=root)
+    path = given.out or run / (REPORT if other is None else COMPARISON)
+    issues = report_runs([run] if other is None else [run, other], path, data=given.data, root=given.root)
     typer.echo(path)
     for issue in issues:
         typer.echo(printable(f"asr: no player: {issue.utterance}: {issue.message}"), err=True)

@@ -1,65 +1,35 @@
 """`asr score`: comparison of recognized words with a reference."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from asr.cli.options import Fold, IgnoreCase, Level, UttToSpeaker, require_file
+from asr.cli.input_checks import require_file
+from asr.cli.options import FOLD, IGNORE_CASE, LEVEL, SPEAKERS_OF_UTTERANCES, Options, argument, option, takes
 from asr.util.errors import CorpusError, printable
 
-Alignments = Annotated[
-    Path | None,
-    typer.Option(
-        "--alignments",
-        metavar="FILE",
-        help="Write the aligned references and hypotheses, with marked errors, in sclite's format.",
-        show_default=False,
-    ),
-]
-Sgml = Annotated[
-    Path | None,
-    typer.Option("--sgml", metavar="FILE", help="Write the alignments for NIST's sc_stats.", show_default=False),
-]
-Trn = Annotated[
-    Path | None,
-    typer.Option("--trn", metavar="FILE", help="Write the scored words of HYP as trn.", show_default=False),
-]
-Plot = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        help="Draw the confusions of the 40 words or phones with the most errors (.png, .svg or .pdf).",
-        show_default=False,
-    ),
-]
+
+class ScoreOptions(Options):
+    """Options of `asr score`."""
+
+    reference: Path = argument("Reference transcripts: Kaldi text, NIST trn or STM, HTK MLF or CTM.", "REF")
+    hypothesis: Path = argument("Recognized words: hyp.txt, trn, MLF or CTM; CTM for STM.", "HYP")
+    speakers: Path | None = SPEAKERS_OF_UTTERANCES
+    alignments: Path | None = option(
+        "Write the aligned references and hypotheses, with marked errors, in sclite's format.", metavar="FILE"
+    )
+    sgml: Path | None = option("Write the alignments for NIST's sc_stats.", metavar="FILE")
+    trn: Path | None = option("Write the scored words of HYP as trn.", metavar="FILE")
+    plot: Path | None = option(
+        "Draw the confusions of the 40 words or phones with the most errors (.png, .svg or .pdf).", metavar="FILE"
+    )
+    ignore_case: bool = IGNORE_CASE
+    fold: str | None = FOLD
+    level: float = LEVEL
 
 
-def score(
-    reference: Annotated[
-        Path,
-        typer.Argument(
-            metavar="REF",
-            help="Reference transcripts: Kaldi text, NIST trn or STM, HTK MLF or CTM.",
-            show_default=False,
-        ),
-    ],
-    hypothesis: Annotated[
-        Path,
-        typer.Argument(
-            metavar="HYP", help="Recognized words: hyp.txt, trn, MLF or CTM; CTM for STM.", show_default=False
-        ),
-    ],
-    utt2spk: UttToSpeaker = None,
-    alignments: Alignments = None,
-    sgml: Sgml = None,
-    trn: Trn = None,
-    plot: Plot = None,
-    ignore_case: IgnoreCase = False,
-    fold: Fold = None,
-    level: Level = 0.95,
-) -> None:
+@takes(ScoreOptions)
+def score(given: ScoreOptions) -> None:
     """Count the word errors of a recognizer.
 
     The word error rate (WER) is the fewest substituted, deleted and inserted words that turn the reference
@@ -77,9 +47,9 @@ def score(
       asr score test.stm out/hyp.ctm --sgml out/score.sgml
       asr score phones.txt out/hyp.txt --fold phones.60-48-39.map:3 --plot out/confusions.png
     """
-    require_file(reference, "REF", CorpusError)
-    require_file(hypothesis, "HYP", CorpusError)
-    require_file(utt2spk, "--utt2spk", CorpusError)
+    require_file(given.reference, "REF", CorpusError)
+    require_file(given.hypothesis, "HYP", CorpusError)
+    require_file(given.speakers, "--utt2spk", CorpusError)
 
     from asr.api.scoring import read_inputs
     from asr.scoring.bootstrap import over_speakers, over_utterances
@@ -88,24 +58,24 @@ def score(
     from asr.util.counted_text import count, some
     from asr.util.files import atomic_write
 
-    inputs = read_inputs(reference, hypothesis, speakers=utt2spk, fold=fold)
-    report = inputs.report(ignore_case=ignore_case)
-    interval = over_utterances(report, level)
+    inputs = read_inputs(given.reference, given.hypothesis, speakers=given.speakers, fold=given.fold)
+    report = inputs.report(ignore_case=given.ignore_case)
+    interval = over_utterances(report, given.level)
     has_speakers = inputs.references.speakers is not None
     if has_speakers:
         typer.echo(speaker_summary(report))
     for path, write in (
-        (alignments, aligned_transcripts),
-        (sgml, lambda report: alignments_as_sgml(report, str(hypothesis))),
-        (trn, hypotheses_as_trn),
+        (given.alignments, aligned_transcripts),
+        (given.sgml, lambda report: alignments_as_sgml(report, str(given.hypothesis))),
+        (given.trn, hypotheses_as_trn),
     ):
         if path is not None:
             with atomic_write(path) as temporary:
                 temporary.write_text(write(report), encoding="utf-8")
-    if plot is not None:
+    if given.plot is not None:
         from asr.scoring.confusion_plot import write_confusions
 
-        write_confusions(report, plot)
+        write_confusions(report, given.plot)
     totals = report.totals
     rate = f"{report.wer:.2f} %" if report.words else "undefined: the references have no words"
     typer.echo(
@@ -115,8 +85,8 @@ def score(
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
     if has_speakers:
-        typer.echo(over_speakers(report, level))
-    hint = "" if ignore_case else case_hint(report, inputs.references.words, inputs.hypotheses)
+        typer.echo(over_speakers(report, given.level))
+    hint = "" if given.ignore_case else case_hint(report, inputs.references.words, inputs.hypotheses)
     for note in filter(None, (hint, *inputs.references.notes)):
         typer.echo(printable(f"asr: {note}"), err=True)
     for names, what in (

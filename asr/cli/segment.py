@@ -1,31 +1,30 @@
 """`asr segment`: long recordings cut at pauses."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from asr.cli.options import Data, Root, require_corpus, require_directory
+from asr.cli.input_checks import require_corpus, require_directory
+from asr.cli.options import DATA, ROOT, Options, keywords, option, takes
 from asr.util.memory_errors import require_address_space
 
 
-def segment(
-    data: Data,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Data directory to write.", show_default=False)],
-    alignment: Annotated[
-        Path | None,
-        typer.Option(
-            "--alignment",
-            metavar="DIR",
-            help="Output folder of asr align for the same data. Cuts lie between its words, and the parts have "
-            "transcripts.",
-            show_default=False,
-        ),
-    ] = None,
-    min_seconds: Annotated[float, typer.Option("--min-seconds", metavar="S", help="Shortest part.")] = 2.0,
-    max_seconds: Annotated[float, typer.Option("--max-seconds", metavar="S", help="Longest part.")] = 20.0,
-    root: Root = None,
-) -> None:
+class SegmentOptions(Options):
+    """Options of `asr segment`."""
+
+    data: Path = DATA
+    output: Path = option("Data directory to write.", ..., "--out", metavar="DIR")
+    alignment: Path | None = option(
+        "Output folder of asr align for the same data. Cuts lie between its words, and the parts have transcripts.",
+        metavar="DIR",
+    )
+    min_seconds: float = option("Shortest part.", 2.0, metavar="S")
+    max_seconds: float = option("Longest part.", 20.0, metavar="S")
+    root: Path | None = ROOT
+
+
+@takes(SegmentOptions)
+def segment(given: SegmentOptions) -> None:
     """Cut long recordings at pauses, and write a data directory with the parts.
 
     Without --alignment, cuts lie at the quietest places, and the parts have no transcripts. With it, no word is cut,
@@ -37,14 +36,14 @@ def segment(
       asr segment --data data/interviews --out data/parts
       asr segment --data data/interviews --alignment aligned --out data/train --max-seconds 10
     """
-    require_corpus(data, "--data")
-    require_directory(alignment, "--alignment")
-    require_directory(root, "--root")
+    require_corpus(given.data, "--data")
+    require_directory(given.alignment, "--alignment")
+    require_directory(given.root, "--root")
     require_address_space()
 
     import asr
     from asr.cli.reporting import report_failures
 
-    summary = asr.segment(data, out, root=root, alignment=alignment, min_seconds=min_seconds, max_seconds=max_seconds)
-    typer.echo(out / "segments")
-    report_failures(summary, out)
+    summary = asr.segment(**keywords(given))
+    typer.echo(given.output / "segments")
+    report_failures(summary, given.output)

@@ -2,23 +2,24 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from asr.cli.input_checks import require_corpus, require_directory, require_grammar, require_model
 from asr.cli.options import (
-    ALL_CORES,
-    ClassifierOfModel,
-    Cluster,
-    Data,
-    ExtractorOfModel,
-    Jobs,
-    Model,
-    Root,
-    require_corpus,
-    require_directory,
-    require_grammar,
-    require_model,
+    CLASSIFIER_OF_MODEL,
+    CLUSTER,
+    DATA,
+    EXTRACTOR_OF_MODEL,
+    JOBS,
+    MODEL,
+    ROOT,
+    Options,
+    flag,
+    keywords,
+    option,
+    takes,
 )
 from asr.util.memory_errors import require_address_space
 
@@ -26,59 +27,38 @@ if TYPE_CHECKING:
     from asr.acoustic.model_metadata import Rejection
 
 
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output", metavar="FILE", help="Model file to write: the model with the chosen settings.", show_default=False
-    ),
-]
-Grammar = Annotated[
-    str | None,
-    typer.Option(
-        "--grammar",
+class TuneOptions(Options):
+    """Options of `asr tune`."""
+
+    model: Path = MODEL
+    data: Path = DATA
+    output: Path = option("Model file to write: the model with the chosen settings.", ..., metavar="FILE")
+    grammar: str | None = option(
+        "Grammar to tune for: 'loop', 'one', a number of words or a file, as for asr decode. The saved model keeps its "
+        "own grammar.  [default: the model's]",
         metavar="NAME|N|FILE",
-        help="Grammar to tune for: 'loop', 'one', a number of words or a file, as for asr decode. The saved model "
-        "keeps its own grammar.  [default: the model's]",
-        show_default=False,
-    ),
-]
-Others = Annotated[
-    Path | None,
-    typer.Option(
-        "--others",
+    )
+    others: Path | None = option(
+        "Data directory of recordings without a sentence of the grammar: other speech, noise. Their transcripts are "
+        "ignored. Tunes rejection: accepts as few of them as possible while losing at most 5 % of the sentences of "
+        "--data. Tunes filler_penalty if the grammar has the filler ([unk] in a list of sentences, $other in HParse "
+        "grammars), and min_phone_llr and min_silence_llr otherwise.",
         metavar="DIR",
-        help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their transcripts "
-        "are ignored. Tunes rejection: accepts as few of them as possible while losing at most 5 % of the "
-        "sentences of --data. Tunes filler_penalty if the grammar has the filler ([unk] in a list of sentences, "
-        "$other in HParse grammars), and min_phone_llr and min_silence_llr otherwise.",
-        show_default=False,
-    ),
-]
-StreamWeights = Annotated[
-    bool,
-    typer.Option(
-        "--stream-weights",
-        help="Also choose the weight of the mixtures in a model that combines a hybrid and mixtures (setting "
-        "hybrid.mixtures). Five weights are tuned in turn.",
-    ),
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file of --output if it exists.")]
+    )
+    stream_weights: bool = flag(
+        "Also choose the weight of the mixtures in a model that combines a hybrid and mixtures (setting "
+        "hybrid.mixtures). Five weights are tuned in turn."
+    )
+    overwrite: bool = flag("Replace the file of --output if it exists.")
+    classifier: str | None = CLASSIFIER_OF_MODEL
+    extractor: str | None = EXTRACTOR_OF_MODEL
+    root: Path | None = ROOT
+    jobs: int = JOBS
+    cluster: str | None = CLUSTER
 
 
-def tune(
-    model: Model,
-    data: Data,
-    output: Output,
-    grammar: Grammar = None,
-    others: Others = None,
-    stream_weights: StreamWeights = False,
-    overwrite: Overwrite = False,
-    classifier: ClassifierOfModel = None,  # given to model files by the option
-    extractor: ExtractorOfModel = None,  # the same
-    root: Root = None,
-    jobs: Jobs = ALL_CORES,
-    cluster: Cluster = None,
-) -> None:
+@takes(TuneOptions)
+def tune(given: TuneOptions) -> None:
     """Choose the search settings of a trained model on transcribed speech.
 
     Use speech like that to be recognized, of speakers who are neither in the training data nor in the test set. The
@@ -95,11 +75,11 @@ def tune(
       asr tune --model runs/mine/model.safetensors --data data/dev --grammar loop --output loop.safetensors
       asr tune --model M --data data/dev --grammar commands.txt --others data/others --output commands.safetensors
     """
-    require_model(model, "--model")
-    require_corpus(data, "--data")
-    require_directory(others, "--others")
-    require_directory(root, "--root")
-    require_grammar(grammar)
+    require_model(given.model, "--model")
+    require_corpus(given.data, "--data")
+    require_directory(given.others, "--others")
+    require_directory(given.root, "--root")
+    require_grammar(given.grammar)
 
     require_address_space()
 
@@ -108,18 +88,7 @@ def tune(
     from asr.util.counted_text import count
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    tuned = asr.tune(
-        model,
-        data,
-        output,
-        grammar=grammar,
-        root=root,
-        others=others,
-        stream_weights=stream_weights,
-        overwrite=overwrite,
-        jobs=jobs,
-        cluster=cluster,
-    )
+    tuned = asr.tune(**keywords(given))
     typer.echo(tuned.model)
     if tuned.share is not None:
         tried = ", ".join(f"{one.errors} with {one.share:g}" for one in sorted(tuned.shares, key=lambda one: one.share))

@@ -2,48 +2,50 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Literal
 
 import typer
 
+from asr.cli.input_checks import lexicon_of, require_corpus, require_directory, require_file
 from asr.cli.options import (
-    ALL_CORES,
-    Config,
-    Data,
-    Jobs,
-    Lexicon,
-    Root,
-    StripStress,
-    Unit,
-    lexicon_of,
-    require_corpus,
-    require_directory,
-    require_file,
+    COMMAND,
+    CONFIG,
+    DATA,
+    JOBS,
+    LEXICON,
+    ROOT,
+    STRIP_STRESS,
+    UNIT,
+    Options,
+    flag,
+    keywords,
+    option,
+    takes,
 )
 
 
-def validate(
-    data: Data,
-    lexicon: Lexicon = None,
-    unit: Unit = "word",
-    config: Config = None,
-    strip_stress: StripStress = None,
-    root: Root = None,
-    test: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--test",
-            metavar="DIR",
-            help="Data directory that models will be tested on, checked together with the training data. Can be given "
-            "several times.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the findings and the summary as one JSON object.")
-    ] = False,
-    jobs: Jobs = ALL_CORES,
-) -> None:
+class ValidateOptions(Options):
+    """Options of `asr validate`."""
+
+    data: Path = DATA
+    lexicon: Path | None = LEXICON
+    unit: Literal["word", "phone"] = UNIT
+    config: Path | None = CONFIG
+    strip_stress: bool | None = STRIP_STRESS
+    root: Path | None = ROOT
+    tests: list[Path] | None = option(
+        "Data directory that models will be tested on, checked together with the training data. Can be given several "
+        "times.",
+        None,
+        "--test",
+        metavar="DIR",
+    )
+    as_json: bool = flag("Print the findings and the summary as one JSON object.", "--json", to=COMMAND)
+    jobs: int = JOBS
+
+
+@takes(ValidateOptions)
+def validate(given: ValidateOptions) -> None:
     """Check a corpus, its lexicon and settings, and list all problems with file and line.
 
     An error stops training or excludes utterances. A warning marks data that training uses but that is probably
@@ -55,20 +57,18 @@ def validate(
       asr validate --data data/train --lexicon lexicon.txt --test data/test
       asr validate --data data/train --lexicon lexicon.txt --config wide.toml --json
     """
-    tests = test or []
-    require_corpus(data, "--data")
-    pronunciations = lexicon_of(lexicon, unit)
-    require_file(config, "--config")
-    require_directory(root, "--root")
+    tests = given.tests or []
+    require_corpus(given.data, "--data")
+    lexicon = lexicon_of(given.lexicon, given.unit)
+    require_file(given.config, "--config")
+    require_directory(given.root, "--root")
     for path in tests:
         require_directory(path, "--test")
 
     import asr
 
-    report = asr.validate(
-        data, pronunciations, config=config, root=root, tests=tests, strip_stress=strip_stress, jobs=jobs
-    )
-    if as_json:
+    report = asr.validate(**keywords(given, lexicon=lexicon, tests=tests))
+    if given.as_json:
         typer.echo(json.dumps(report.as_json(), sort_keys=True, ensure_ascii=False, indent=2))
     else:
         for line in report.lines():

@@ -13,6 +13,7 @@ from asr.runs.checked_file import are_described, read_sealed
 from asr.runs.run import RECORD, STAGES
 from asr.runs.stage_checksums import check_digests
 from asr.training.config import TrainingConfig
+from asr.training.given_settings import GivenSettings
 from asr.training.pipeline import train
 from asr.training.report import PAGE
 from asr.util.errors import RunError
@@ -32,7 +33,14 @@ def rewrite_report(work_dir: Path, *, data: Path | None = None, root: Path | Non
     until: Literal["gmm", "hybrid"] = "hybrid" if is_dir(work_dir / STAGES / "hybrid") else "gmm"
     workers = SerialWorkers()
     train(
-        data or known_data, lexicon, work_dir, root=root, config=config, workers=workers, until=until, only_report=True
+        data or known_data,
+        lexicon,
+        work_dir,
+        GivenSettings(config),
+        root=root,
+        workers=workers,
+        until=until,
+        only_report=True,
     )
     return work_dir / PAGE
 

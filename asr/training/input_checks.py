@@ -1,32 +1,21 @@
 """Validation of training inputs before the first stage; all problems are logged at once."""
 
 import logging
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from asr.acoustic.classifiers import Classifier
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.lexicon.phone_units import is_phones
 from asr.runs.progress import counted
-from asr.training.config import (
-    LexiconSettings,
-    SettingsError,
-    TrainingConfig,
-    check_same_static,
-    for_phones,
-    load_config,
-    sets_nothing,
-)
+from asr.training.config import TrainingConfig, for_phones
+from asr.training.given_settings import GivenSettings
 from asr.util.counted_text import count
-from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, LexiconError, printable, without_place
-from asr.util.toml_lines import setting_place
+from asr.util.errors import AsrError, ConfigError, CorpusError, Issue, LexiconError, printable
 from asr.validation import Report, validate
 from asr.validation.directory import collect_lists
-from asr.validation.findings import lines_by_kind, of_settings, stopping, warning
+from asr.validation.findings import lines_by_kind, of_settings
 from asr.validation.settings import check_classifier
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -39,25 +28,21 @@ _TOLD = 5  # reasons in the final error; with more, the first is given and all a
 def check_inputs(
     data: Path,
     lexicon: Path,
-    config: TrainingConfig | Path | Mapping[str, Any] | None,
+    given: GivenSettings,
     *,
     root: Path | None = None,
     tests: Iterable[Path] = (),
-    classifier: str | Classifier | None = None,
-    strip_stress: bool | None = None,
-    seed: int | None = None,
     samples_too: bool = True,
     despite_settings: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
-    """Validate a corpus, its lexicon and the settings (an object, a file or tables); return the settings too.
+    """Validate a corpus, its lexicon and the settings; return the settings too.
 
     If settings are not an object, a missing `sample_rate` means "auto". The returned settings then have the rate that
     suits the corpus (`asr.corpus.rates`), which is logged. Invalid settings are findings with line numbers. They are
-    replaced by defaults and the checks go on; the audio is then read only `despite_settings`. `classifier`,
-    `strip_stress` and `seed` override the settings. For phones as units the search has its own defaults.
+    replaced by defaults and the checks go on; the audio is then read only `despite_settings`. For phones as units the
+    search has its own defaults.
     """
-    file = config if isinstance(config, Path) else None
     chosen: CorpusRate | None = None
 
     def corpus_rate() -> int | None:
@@ -65,24 +50,14 @@ def check_inputs(
         chosen = rate_of_corpus(collect_lists(data, root)[0].usable.values(), workers=workers)
         return None if chosen is None else chosen.rate
 
-    settings, findings, at_fault = _read_settings(config, file, corpus_rate)
+    settings, findings, at_fault = given.read(corpus_rate)
     if chosen is not None:
         log.debug("%s", chosen)
-    if settings is not None:
-        if classifier is not None:
-            settings = with_classifier(settings, classifier)
-        if strip_stress is not None:
-            stress = LexiconSettings(stress="strip" if strip_stress else "keep")
-            settings = settings.model_copy(update={"lexicon": stress})
-        if seed is not None:
-            given, of_seed, _ = _read_settings({"seed": seed}, None, None)
-            findings += of_seed
-            settings = settings.model_copy(update={"seed": settings.seed if given is None else given.seed})
-        if is_phones(lexicon):
-            settings = for_phones(settings)
+    if settings is not None and is_phones(lexicon):
+        settings = for_phones(settings)
     known = None if _FOR_THE_CORPUS & at_fault else settings
     if known is None and settings is not None:
-        findings += check_classifier(settings, file)
+        findings += check_classifier(settings, given.file)
     stops = any(finding.stops for finding in findings)
     samples_too = samples_too and (despite_settings or not stops)
     report = validate(
@@ -91,7 +66,7 @@ def check_inputs(
         known,
         root=root,
         tests=tests,
-        config_file=file,
+        config_file=given.file,
         samples_too=samples_too,
         workers=workers,
         follow=lambda total: counted(total, "audio and features checked" if samples_too else "headers checked"),
@@ -104,51 +79,8 @@ _FOR_THE_CORPUS = {"features", "hybrid_features", "lexicon", "states_per_phone"}
 """Tables and settings that the checks of a corpus depend on."""
 
 
-def _read_settings(
-    config: TrainingConfig | Path | Mapping[str, Any] | None,
-    file: Path | None,
-    corpus_rate: Callable[[], int | None] | None,
-) -> tuple[TrainingConfig | None, list[Issue], set[str]]:
-    """Return the settings with defaults for the faulty ones, the findings, and the faulty tables.
-
-    The settings are missing (None) if they cannot be read or checked.
-    """
-    try:
-        if isinstance(config, TrainingConfig):
-            check_same_static(config.features, config.hybrid_features)
-            return config, [], set()
-        settings = load_config(config, corpus_rate=corpus_rate)
-    except SettingsError as error:
-        findings = [stopping("settings", *setting_place(file, one.setting), one.message) for one in error.faults]
-        return error.sound, findings, {one.setting.partition(".")[0] for one in error.faults}
-    except ConfigError as error:
-        place, line = setting_place(file, "")
-        message = str(error) if file is None else without_place(error, file)
-        texts = re.search(r"\bline (\d+)", message)
-        return (
-            None,
-            [stopping("settings", place, int(texts[1]) if texts and file is not None else line, message)],
-            set(),
-        )
-    if file is not None and sets_nothing(file):
-        return settings, [warning("settings", file, None, "is empty, so all settings have their defaults")], set()
-    return settings, [], set()
-
-
 def _line(finding: Issue) -> int:
     return finding.line or 0
-
-
-def with_classifier(config: TrainingConfig, classifier: str | Classifier) -> TrainingConfig:
-    """Return the settings with another classifier; the parameters of a different classifier are dropped."""
-    parameters = (
-        config.hybrid.parameters
-        if classifier is config.hybrid.classifier
-        or (isinstance(classifier, str) and classifier == config.hybrid.classifier_name)
-        else {}
-    )
-    hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
-    return config.model_copy(update={"hybrid": hybrid})
 
 
 def log_findings(report: Report, *, of_lists: bool = False) -> None:

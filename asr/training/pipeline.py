@@ -5,13 +5,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 import asr
 from asr.acoustic.classifier_trial import why_not_storable
-from asr.acoustic.classifiers import Classifier
 from asr.acoustic.hybrid_training import classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import Provenance
@@ -32,6 +31,7 @@ from asr.training.config import TrainingConfig, check_same_static
 from asr.training.dataset import Dataset, build_static, left_out, load_dataset, require_some, trainable
 from asr.training.fingerprint import training_sample
 from asr.training.given_alignment import GivenAlignment, read_alignment
+from asr.training.given_settings import GivenSettings
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, with_search
 from asr.training.hybrid_stages import check_copies, train_hybrid_system
 from asr.training.input_checks import check_inputs, codes_line, log_findings
@@ -97,12 +97,9 @@ def train(
     data: Path | DataDirectory,
     lexicon: Path,
     work_dir: Path,
+    settings: GivenSettings,
     *,
     root: Path | None = None,
-    config: TrainingConfig | Path | Mapping[str, Any] | None = None,
-    classifier: str | Classifier | None = None,
-    strip_stress: bool | None = None,
-    seed: int | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     rebuild_changed: bool = False,
     check_samples: bool = True,
@@ -122,10 +119,10 @@ def train(
     Unknown words train a phone `spn` of their own (`asr.recognition.unknown_words`). The models and the n-gram lack
     these words, so each one is an error of the tuning. An utterance without a known word is left out.
 
-    All inputs are validated before the first stage, and the findings are logged. Errors in a `config` file are reported
-    with the others. Validation reads the audio unless `check_samples` is false or an earlier start has computed the
-    features. `until="gmm"` ends after the mixtures: no search is tuned, and no hybrid is trained.
-    `only_report` writes the report of a finished training again; the models stay.
+    All inputs are validated before the first stage, and the findings are logged, with the errors of a file of settings.
+    Validation reads the audio unless `check_samples` is false or an earlier start has computed the features.
+    `until="gmm"` ends after the mixtures: no search is tuned, and no hybrid is trained. `only_report` writes the report
+    of a finished training again; the models stay.
 
     Raises
     ------
@@ -138,11 +135,8 @@ def train(
     report, checked = check_inputs(
         folder,
         lexicon,
-        config,
+        settings,
         root=root,
-        classifier=classifier,
-        strip_stress=strip_stress,
-        seed=seed,
         samples_too=check_samples and not resumed,
         despite_settings=False,
         workers=workers,

@@ -12,19 +12,14 @@ from collections.abc import Mapping
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.kernel_families import CHOICES as FAMILIES
-from asr.experiments.kernel_families import kernel_family
-from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.sat_systems import CHOICE as MAPPED
-from asr.experiments.sat_systems import mapped_systems
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
-from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
-from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
+from recipes.comparison import choose_primary, decode_test, pooled_row, train_and_tune
+from recipes.recipe import finish, open_recipe, parse_arguments, run_recipe
+from recipes.specifications import HybridSpecification, MixtureSpecification
+from recipes.systems import FAMILIES, MAPPED, TABLE_4_2, kernel_family, mapped_systems, table_4_2
 
 # Front end of the archived cepstra (CMU Sphinx), needed for vocal-tract warps.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)

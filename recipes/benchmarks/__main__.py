@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from asr.experiments.recipe import run_recipe
 from asr.util.errors import ConfigError, CorpusError, RunError
 from asr.util.files import atomic_write
 from discriminants.util.paths import is_dir, is_file
@@ -41,6 +40,7 @@ from recipes.benchmarks import (
 from recipes.benchmarks.results import ResultFiles
 from recipes.benchmarks.study import Table, run_study, study_settings
 from recipes.benchmarks.tables import markdown, print_sheets, sheets
+from recipes.recipe import run_recipe
 
 TABLES = {
     module.TABLE.number: module.TABLE

@@ -9,7 +9,7 @@ tests on the sixth, and pools the six results. The grammars are exactly one digi
 The systems `*-word` have word-dependent states, because few phones recur in ten digits and those sound different. The
 systems `*-adapted` are adapted to each test speaker without transcripts, like the fMLLR of peer systems. Whole-word
 HMMs are the classical baseline for isolated words; without hmmlearn they are skipped with a warning. `--systems fisher`
-and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with split `loso` and only
+and `least-squares` compare families of kernel machines (`recipes.systems`), with split `loso` and only
 the grammar `one`.
 """
 
@@ -23,14 +23,6 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.whole_word import HMMLEARN_NEEDED, WholeWordHmms, can_train
-from asr.experiments.comparison import System, choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.kernel_families import CHOICES as FAMILIES
-from asr.experiments.kernel_families import kernel_family
-from asr.experiments.recipe import OURS, Recipe, finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.results import ResultRow, Unit, result_row
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
-from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
-from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.grammar import Grammar, one_word, word_loop
@@ -41,6 +33,11 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset, joined
 from asr.training.gmm_stages import TrainingContext
+from recipes.comparison import System, choose_primary, decode_test, pooled_row, train_and_tune
+from recipes.recipe import OURS, Recipe, finish, open_recipe, parse_arguments, run_recipe
+from recipes.results import ResultRow, Unit, result_row
+from recipes.specifications import HybridSpecification, MixtureSpecification
+from recipes.systems import FAMILIES, TABLE_4_2, kernel_family, table_4_2
 
 log = logging.getLogger(__name__)
 

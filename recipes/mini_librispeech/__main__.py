@@ -19,10 +19,6 @@ from asr.corpus.audio import read_header
 from asr.corpus.data_directory import DataDirectory
 from asr.corpus.formats.librispeech import read_librispeech
 from asr.corpus.formats.source import ReadOptions
-from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.results import Published
-from asr.experiments.sat_systems import mapped_systems
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, read_grammar
 from asr.lexicon import read_lexicon
@@ -31,8 +27,12 @@ from asr.training.dataset import Dataset
 from asr.util.errors import CorpusError
 from asr.util.text_lines import GZIP_MAGIC
 from discriminants.util.paths import exists
+from recipes.comparison import choose_primary, decode_test, pooled_row, train_and_tune
 from recipes.corpus import checked, corpus_of, of_format
 from recipes.download import Source, download
+from recipes.recipe import finish, open_recipe, parse_arguments, run_recipe
+from recipes.results import Published
+from recipes.systems import mapped_systems
 
 PARTS = {"train": "LibriSpeech/train-clean-5", "test": "LibriSpeech/dev-clean-2"}
 LEXICON, TRIGRAM = "librispeech-lexicon.txt", "3-gram.pruned.3e-7.arpa.gz"

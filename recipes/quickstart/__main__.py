@@ -13,14 +13,14 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
-from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.grammar import Grammar, read_word_pair, word_pair
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
 from discriminants.util.paths import is_dir
+from recipes.comparison import choose_primary, decode_test, pooled_row, train_and_tune
+from recipes.recipe import finish, open_recipe, parse_arguments, run_recipe
+from recipes.specifications import HybridSpecification, MixtureSpecification
 
 CORPUS = CorpusSettings()
 DEFAULTS = TrainingConfig()

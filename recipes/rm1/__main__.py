@@ -20,21 +20,21 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.case_insensitive_dir import FoldedTree
-from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
-from asr.experiments.thesis_table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
 from asr.util.errors import ConfigError
+from recipes.comparison import choose_primary, decode_test, pooled_row, train_and_tune
 from recipes.download import download
+from recipes.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
 from recipes.rm1.cepstra import read_cepstra
 from recipes.rm1.constant_frames import without_constant_frames
 from recipes.rm1.discs import read_discs
 from recipes.rm1.layout import TRAIN, find_layout
 from recipes.rm1.public_files import CEPSTRA, WORD_PAIRS
+from recipes.specifications import HybridSpecification, MixtureSpecification
+from recipes.systems import TABLE_4_2, table_4_2
 
 log = logging.getLogger("recipes.rm1")
 
@@ -120,7 +120,7 @@ def _widths(arguments: Arguments) -> Sequence[float] | None:
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", options=options, downloads=True, systems=CHOICE)
+    arguments = parse_arguments(__doc__ or "", options=options, downloads=True, systems=TABLE_4_2)
     assert arguments.corpus_dir is not None
     widths = _widths(arguments)
     if arguments.download:

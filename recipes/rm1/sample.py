@@ -2,8 +2,8 @@
 
     python -m recipes.rm1.sample --data-dir DIR --work-dir W [--jobs N]
 
-DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.thesis_table_4_2` and the one-vs-rest systems
-of `recipes.rm1` are trained on the given states, without realignment. The frame error compares the most probable state,
+DIR is read by `recipes.rm1.sample_data`. The systems of `recipes.systems.table_4_2` and the one-vs-rest systems of
+`recipes.rm1` are trained on the given states, without realignment. The frame error compares the most probable state,
 by posterior, with the given one. The phone error uses a loop of all phones with a bigram of the training phones and
 optional silence between them. Silence does not count as a phone. Language-model scale and penalty are chosen with fold
 models, trained without held-out speakers. Kernel widths are those of `table_4_2`, chosen earlier on held-out training
@@ -25,9 +25,6 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.recipe import parse_arguments, run_recipe
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification, one_stream_of
-from asr.experiments.thesis_table_4_2 import COMPONENTS, table_4_2
 from asr.features.frontend import FrontEnd
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.ngram import estimate_ngram
@@ -45,10 +42,13 @@ from asr.training.tuning.folds import hold_out
 from asr.training.tuning.search import FoldScores, tune
 from asr.util.errors import ConfigError
 from discriminants.util.blas_threads import one_blas_thread
+from recipes.recipe import parse_arguments, run_recipe
 from recipes.rm1.__main__ import kernel_logistic
 from recipes.rm1.cepstra import FEATURES
 from recipes.rm1.sample_data import Labelled, read_sample
 from recipes.rm1.sample_report import Scored, frame_report, print_rows, verdicts, write_rows
+from recipes.specifications import HybridSpecification, MixtureSpecification, one_stream_of
+from recipes.systems import COMPONENTS, table_4_2
 
 log = logging.getLogger("recipes.rm1.sample")
 

@@ -27,7 +27,6 @@ from asr.corpus.sphinx_features import write_sphinx_features
 from asr.corpus.synth_sentences import SentenceGrammar, read_sentence_grammar
 from asr.corpus.synth_speakers import Speaker, draw_speakers
 from asr.corpus.synthesis import CorpusSettings, record_speaker
-from asr.experiments.recipe import run_recipe
 from asr.features.extraction import signal_features
 from asr.grammar.word_pair import SENTENCE_END, write_word_pair
 from asr.lexicon import Lexicon, read_lexicon
@@ -36,6 +35,7 @@ from asr.util.errors import CorpusError
 from asr.util.files import atomic_directory
 from asr.util.resources import resource
 from discriminants.util.paths import exists
+from recipes.recipe import run_recipe
 from recipes.rm1 import discs
 from recipes.rm1.cepstra import DICTIONARY, FEATURES, FEATURES_FOLDER, GRAMMARS, LISTS
 from recipes.rm1.layout import TEST_SETS, Layout

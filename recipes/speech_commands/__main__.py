@@ -21,10 +21,6 @@ from asr.corpus.audio import read_header
 from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.formats.source import ReadOptions
 from asr.corpus.formats.speech_commands import read_speech_commands
-from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.results import Published, Unit
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, one_word
 from asr.lexicon import read_lexicon, with_own_phones
@@ -33,8 +29,12 @@ from asr.training.dataset import Dataset
 from asr.util.errors import CorpusError, Issue
 from asr.util.text_lines import GZIP_MAGIC
 from discriminants.util.paths import is_dir, is_file
+from recipes.comparison import choose_primary, decode_test, pooled_row, train_and_tune
 from recipes.corpus import checked, corpus_of, of_format
 from recipes.download import Source, download
+from recipes.recipe import finish, open_recipe, parse_arguments, run_recipe
+from recipes.results import Published, Unit
+from recipes.specifications import HybridSpecification, MixtureSpecification
 
 log = logging.getLogger("recipes.speech_commands")
 

@@ -15,13 +15,6 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
-from asr.experiments.comparison import choose_primary, combined, decode_test, pooled_row, train_and_tune
-from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.sat_systems import CHOICE as MAPPED
-from asr.experiments.sat_systems import mapped_systems
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
-from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
-from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
@@ -30,6 +23,10 @@ from asr.lexicon.lexicon import without_stress
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
 from discriminants.util.paths import is_dir
+from recipes.comparison import choose_primary, combined, decode_test, pooled_row, train_and_tune
+from recipes.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
+from recipes.specifications import HybridSpecification, MixtureSpecification
+from recipes.systems import MAPPED, TABLE_4_2, mapped_systems, table_4_2
 
 log = logging.getLogger("recipes.speechocean")
 

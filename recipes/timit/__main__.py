@@ -18,12 +18,6 @@ from dataclasses import replace
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.experiments.comparison import choose_primary, decode_test, pooled_row, train_and_tune
-from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.results import Published
-from asr.experiments.sat_systems import mapped_systems
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
-from asr.experiments.thesis_table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.hmm.topology import SILENCE
@@ -32,6 +26,11 @@ from asr.scoring.fold import read_fold
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.dataset import Dataset
 from asr.training.given_alignment import GivenAlignment
+from recipes.comparison import choose_primary, decode_test, pooled_row, train_and_tune
+from recipes.recipe import finish, open_recipe, parse_arguments, run_recipe
+from recipes.results import Published
+from recipes.specifications import HybridSpecification, MixtureSpecification
+from recipes.systems import TABLE_4_2, mapped_systems, table_4_2
 from recipes.timit import corpus
 from recipes.timit.corpus import DEV, PHONE_MAP, TEST, TRAIN, read_corpus
 from recipes.timit.frames import frame_accuracies
@@ -97,7 +96,7 @@ def options(group: argparse._ArgumentGroup) -> None:
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", options=options, systems=CHOICE)
+    arguments = parse_arguments(__doc__ or "", options=options, systems=TABLE_4_2)
     assert arguments.corpus_dir is not None
     timit = read_corpus(arguments.corpus_dir)
     for note in timit.notes:

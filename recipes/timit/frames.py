@@ -13,13 +13,13 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SpeechModel
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.comparison import System
 from asr.grammar import Grammar
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.training.dataset import Dataset
 from asr.training.given_alignment import Interval, phone_runs
 from asr.training.gmm_stages import TrainingContext
+from recipes.comparison import System
 from recipes.timit import corpus
 
 BLOCK = 8192  # frames

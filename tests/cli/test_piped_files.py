@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from asr.cli import options
+from asr.cli import input_checks
 from tests.cli.place import Asr, check_one_sentence
 
 Piped = Callable[[bytes], str]
@@ -77,5 +77,5 @@ def test_too_much_and_named_pipes_are_refused(
     validate = ["validate", "--data", tiny_corpus / "train", "--lexicon"]
     os.mkfifo(tmp_path / "named")
     check_one_sentence(asr(*validate, tmp_path / "named"), "--lexicon: ", "is a pipe")
-    monkeypatch.setattr(options, "_MAX_PIPED", 1 << 20)
+    monkeypatch.setattr(input_checks, "_MAX_PIPED", 1 << 20)
     check_one_sentence(asr(*validate, piped(b"A B\n" * (1 << 19))), "more than 1 MiB")

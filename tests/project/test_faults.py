@@ -9,10 +9,10 @@ import pytest
 import soundfile
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from asr.experiments.recipe import run_recipe
 from asr.util.error_messages import sentence_of
 from asr.util.errors import CorpusError, Issue, LexiconError, RunError, attempt
 from discriminants.util.errors import ModelFormatError
+from recipes.recipe import run_recipe
 
 REMEDY = ". Use more memory or fewer --jobs"
 NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
@@ -110,7 +110,7 @@ def test_a_fault_of_the_program_has_no_sentence(error: Exception) -> None:
 def test_a_recipe_tells_it_as_the_command_does(
     error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("asr.experiments.recipe.supervise", lambda name, resumable: None)  # it would fork the tests
+    monkeypatch.setattr("recipes.recipe.supervise", lambda name, resumable: None)  # it would fork the tests
 
     def fail() -> None:
         raise error

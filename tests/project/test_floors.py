@@ -27,7 +27,6 @@ FLOORS = (  # from the lowest
     "asr.recognition",
     "asr.training",
     "asr.commands",
-    "asr.experiments",
     "asr.api",
     "asr.__init__",  # the public interface, whose names are loaded on first use
     "asr.cli",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OF_COMMANDS = ("cli", "util/error_messages.py", "util/supervisor.py", "experiments/recipe.py")
-"""Where only a command or a recipe speaks."""
+OF_COMMANDS = ("cli", "util/error_messages.py", "util/supervisor.py")
+"""Where only a command speaks."""
 ARGUMENT = {
     "--format": "formats=",
     "--json": "as_json",

@@ -4,10 +4,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from asr.experiments.recipe import run_recipe
 from asr.util.errors import ConfigError, RunError
 from recipes.benchmarks.__main__ import TABLES, main
 from recipes.benchmarks.published import PUBLISHED
+from recipes.recipe import run_recipe
 from tests.recipes.benchmark_sets import (
     save_adult,
     save_images,
@@ -161,7 +161,7 @@ def test_results_that_were_edited_are_refused_before_anything_is_computed(sets, 
 
 
 def test_missing_data_are_told_in_words_and_exit_with_1(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("asr.experiments.recipe.supervise", lambda name, **options: None)  # it would fork the tests
+    monkeypatch.setattr("recipes.recipe.supervise", lambda name, **options: None)  # it would fork the tests
 
     def message(*arguments):
         with pytest.raises(SystemExit) as stop:

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from asr.acoustic import whole_word
-from asr.experiments.recipe import Arguments, Recipe
 from asr.lexicon import Lexicon
 from asr.training.gmm_stages import TrainingContext
 from recipes.fsdd import __main__ as fsdd
+from recipes.recipe import Arguments, Recipe
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -16,10 +16,10 @@ from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.search_settings import SearchSettings
-from asr.experiments import sat_systems
 from asr.grammar import estimate_ngram, write_arpa
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.util.errors import CorpusError
+from recipes import systems
 from recipes.mini_librispeech import __main__ as recipe
 from recipes.mini_librispeech.__main__ import LEXICON, PARTS, SOURCES, TRIGRAM, read_part
 from tests.recipes.conftest import Server
@@ -110,8 +110,8 @@ def test_the_recipe_goes_from_a_download_to_a_table(tiny, tmp_path, server: Serv
     monkeypatch.setattr(recipe, "CLASSIFIER", HybridSettings(parameters=parameters, vtlp_warps=(), mixtures=1))
     monkeypatch.setattr(recipe, "TIED_STATES", 30)
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
-    monkeypatch.setattr(sat_systems, "COMPONENTS", (2,))
-    monkeypatch.setattr(sat_systems, "TIED_COMPONENTS", (1,))
+    monkeypatch.setattr(systems, "MAPPED_COMPONENTS", (2,))
+    monkeypatch.setattr(systems, "TIED_COMPONENTS", (1,))
     work, corpus = tmp_path / "work", tmp_path / "corpus"
     command = ["mini", "--corpus-dir", str(corpus), "--work-dir", str(work), "--jobs", "1", "--download"]
     monkeypatch.setattr(sys, "argv", command)

@@ -19,7 +19,6 @@ from asr.corpus.audio import read_audio
 from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.corpus.synth_sentences import read_sentence_grammar
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.grammar import perplexity, word_pair
@@ -39,6 +38,7 @@ from recipes.rm1.layout import find_layout
 from recipes.rm1.simulate_corpus import Size, _sri_phones, difficulty, plan, simulate_corpus
 from recipes.rm1.sphere import check_sphere, sphere_bytes
 from recipes.rm1.sri_lexicon import fold_phones, read_sri_lexicon
+from recipes.specifications import HybridSpecification, MixtureSpecification
 
 TINY = Size(n_train_speakers=4, n_sentences=12, n_test_speakers=2, n_test_sentences=2)
 

@@ -13,10 +13,10 @@ import soundfile
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.lexicon import read_lexicon
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.util.errors import CorpusError
+from recipes.specifications import HybridSpecification, MixtureSpecification
 from recipes.speech_commands import __main__ as recipe
 from recipes.speech_commands.__main__ import FOLDER, SOURCES, read_corpus
 from tests.recipes.conftest import Server

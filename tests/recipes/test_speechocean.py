@@ -10,13 +10,13 @@ import pytest
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.experiments.recipe import Arguments
-from asr.experiments.sat_systems import mapped_systems
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.lexicon import Lexicon
 from asr.training.config import TuningSettings
 from asr.util.errors import CorpusError
+from recipes.recipe import Arguments
+from recipes.specifications import HybridSpecification, MixtureSpecification
 from recipes.speechocean import __main__ as recipe
+from recipes.systems import mapped_systems
 
 
 def test_folding_takes_stress_and_variants_then_alike():

@@ -15,12 +15,12 @@ from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.search_settings import SearchSettings
 from asr.corpus.audio import read_audio
-from asr.experiments import sat_systems, thesis_table_4_2
 from asr.hmm.topology import Topology
 from asr.scoring.fold import folded_transcripts, read_fold
 from asr.scoring.wer import score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.util.errors import CorpusError
+from recipes import systems
 from recipes.rm1.sphere import sphere_bytes
 from recipes.timit import __main__ as recipe
 from recipes.timit.corpus import CORE_TEST, DEVELOPMENT, PHONE_MAP, RATE, read_corpus, read_phones
@@ -170,10 +170,10 @@ def small_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "CLASSIFIER", HybridSettings(parameters=parameters, vtlp_warps=(), mixtures=1))
     monkeypatch.setattr(recipe, "TIED_STATES", 30)
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
-    monkeypatch.setattr(sat_systems, "COMPONENTS", (2,))
-    monkeypatch.setattr(sat_systems, "TIED_COMPONENTS", (1,))
-    monkeypatch.setattr(thesis_table_4_2, "COMPONENTS", 2)
-    monkeypatch.setattr(thesis_table_4_2, "_HYBRIDS", {"krls-ovr": thesis_table_4_2._HYBRIDS["krls-ovr"]})
+    monkeypatch.setattr(systems, "MAPPED_COMPONENTS", (2,))
+    monkeypatch.setattr(systems, "TIED_COMPONENTS", (1,))
+    monkeypatch.setattr(systems, "COMPONENTS", 2)
+    monkeypatch.setattr(systems, "_OF_TABLE_4_2", {"krls-ovr": systems._OF_TABLE_4_2["krls-ovr"]})
 
 
 OURS = {"gmm-speaker-2", "gmm-mapped-2", "gmm-tied-lda-mllt-1", "gmm-tied-1", "gmm-tied-mapped-1", "ovr", "ovr-tied",

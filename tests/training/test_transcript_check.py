@@ -7,12 +7,12 @@ import pytest
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.alignment.score_files import SUSPECTS
-from asr.experiments.recipe import Recipe
 from asr.features.config import FeatureConfig
 from asr.training.config import TrainingConfig
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import TrainingContext, train_mixtures
 from asr.training.transcript_check import find_suspects
+from recipes.recipe import Recipe
 from tests.toy_corpus import RATE
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")

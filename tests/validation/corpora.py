@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from asr.training.given_settings import GivenSettings
 from asr.training.input_checks import check_inputs
 from asr.validation import Report
 from tests.toy_corpus import RATE
@@ -77,10 +78,9 @@ class Corpus:
         self.write("train/segments", segments)
         self.write("train/wav.scp", ["tape audio/tape.wav"])
 
-    def validate(self, **options: object) -> Report:
-        report, _ = check_inputs(
-            self.folder / "train", self.folder / "lexicon.txt", self.folder / "settings.toml", **options
-        )  # type: ignore[arg-type]
+    def validate(self, *, strip_stress: bool | None = None, **options: object) -> Report:
+        settings = GivenSettings(self.folder / "settings.toml", strip_stress=strip_stress)
+        report, _ = check_inputs(self.folder / "train", self.folder / "lexicon.txt", settings, **options)  # type: ignore[arg-type]
         return report
 
     def check_only_finding(self, expected: str) -> None:

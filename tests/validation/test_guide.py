@@ -17,7 +17,7 @@ OF_READERS = {
 READERS = (
     "asr/corpus/list_file.py", "asr/corpus/list_file.py", "asr/corpus/data_directory.py",
     "asr/lexicon/reading.py", "asr/util/text_lines.py",
-    "asr/training/input_checks.py",
+    "asr/training/given_settings.py",
 )  # fmt: skip
 
 

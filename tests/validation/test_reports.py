@@ -12,6 +12,7 @@ from asr.corpus.data_directory import read_data_directory
 from asr.lexicon import read_lexicon
 from asr.training.config import TrainingConfig
 from asr.training.dataset import trainable
+from asr.training.given_settings import GivenSettings
 from asr.training.input_checks import check_inputs, log_findings
 from asr.training.tuning import folds
 from asr.util.errors import AsrError
@@ -295,11 +296,11 @@ def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean
     settings = {"sample_rate": 8000}
     for tied, texts in (("auto", "1000 per state"), (18, "tied_states = 18")):
         config = {"context": 3, "tied_states": tied, "features": settings}
-        report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", config)
+        report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", GivenSettings(config))
         assert report.remarks[-1].startswith("context = 3 has no effect: the 6 phones have 18 states")
         assert texts in report.remarks[-1]
     for config in ({"context": 3, "tied_states": 19, "features": settings}, {"features": settings}):
-        report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", config)
+        report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", GivenSettings(config))
         assert not any(remark.startswith("context") for remark in report.remarks)
     enough = Summary(listed=900, usable=900, words=9000, speakers=30, seconds=250.0, phones={"A": 9, "B": 9})
     assert len(list(remarks_on_context(enough, "auto", 12, 10.0))) == 0

@@ -58,7 +58,7 @@ def use_model(path: Path) -> None:
     for as_json in (False, True):
         printed = io.StringIO()
         with redirect_stdout(printed):
-            info(path, as_json)
+            info(model=path, as_json=as_json)
         odd = next((line for line in printed.getvalue().split("\n") if not line.isprintable()), None)
         if odd is not None:
             raise Unsound(f"a description that no terminal can show: {odd[:300]!r}")

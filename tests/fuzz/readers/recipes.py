@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from asr.corpus.list_file import read_list
-from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.augmentation import Augmentation
 from asr.grammar import arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon, with_own_phones
 from asr.training.config import TrainingConfig
 from recipes.an4 import __main__ as an4
 from recipes.fsdd import __main__ as fsdd
+from recipes.recipe import Arguments, open_recipe
 from recipes.speechocean import __main__ as speechocean
 from recipes.timit.corpus import read_phones
 from tests.fuzz.mutators.text_mutators import TEXT

@@ -11,9 +11,6 @@ from typing import Any
 
 from asr.acoustic.model_file import SearchSettings
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.combination import recognize_together
-from asr.experiments.results import Kind, ResultRow, Unit, result_row
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification, one_stream_of, same_frames_and
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
@@ -39,6 +36,9 @@ from asr.training.tuning.search import FoldScores, tune
 from asr.util.counted_text import count
 from asr.util.errors import Issue
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
+from recipes.combination import recognize_together
+from recipes.results import Kind, ResultRow, Unit, result_row
+from recipes.specifications import HybridSpecification, MixtureSpecification, one_stream_of, same_frames_and
 
 log = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from asr.experiments.results import COLUMNS, print_table, result_row, write_results
 from asr.scoring.wer import score_utterances
 from asr.util.errors import RunError
+from recipes.results import COLUMNS, print_table, result_row, write_results
 
 
 def make_row(**changes):

@@ -1,4 +1,4 @@
-"""The systems of table 4.2: what they are, and how a recipe is asked for them."""
+"""Systems that several recipes compare: what they are, and how a recipe is asked for them."""
 
 import sys
 from pathlib import Path
@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from asr.acoustic.classifiers import make_classifier
-from asr.experiments.recipe import parse_arguments
-from asr.experiments.thesis_table_4_2 import CHOICE, table_4_2
+from asr.acoustic.fit_progress import max_frames_for
 from asr.features.config import FeatureConfig
+from recipes.recipe import parse_arguments
+from recipes.systems import FAMILIES, TABLE_4_2, kernel_family, table_4_2
 
 
 def test_the_systems_are_those_of_the_table():
@@ -29,7 +30,7 @@ def test_the_systems_are_those_of_the_table():
 @pytest.mark.parametrize(("given", "found"), [([], "ours"), (["--systems", "table-4.2"], "table-4.2")])
 def test_a_recipe_that_offers_them_can_be_asked_for_them(given, found, monkeypatch, tmp_path: Path):
     monkeypatch.setattr(sys, "argv", ["recipe", "--work-dir", str(tmp_path), *given])
-    assert parse_arguments("", needs_corpus=False, systems=CHOICE).systems == found
+    assert parse_arguments("", needs_corpus=False, systems=TABLE_4_2).systems == found
 
 
 def test_a_recipe_that_does_not_offer_them_refuses(monkeypatch, tmp_path: Path, capsys):
@@ -46,3 +47,34 @@ def test_widths_that_are_given_are_tried_for_every_hybrid():
             f"{hybrid.name}-width-{w}" for w in ("6", "8_5")
         ]
         assert [candidate.settings.parameters["sigma"] for candidate in hybrid.candidates()] == [6.0, 8.5]
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        ("fisher", ["kfd-4000", "sparse-greedy-kfd", "ksod-1500", "orols", "logistic"]),
+        ("least-squares", ["fixed-size-lssvm", "bayesian-lssvm-1500", "logistic"]),
+    ],
+)
+def test_the_dense_ones_are_fitted_to_as_many_frames_as_their_names_say(family, expected):
+    features = FeatureConfig(sample_rate=8000)
+    spliced = features.model_copy(update={"context": 3, "lda_dimension": 30})
+    (mixtures,), hybrids = kernel_family(family, features, spliced)
+    assert mixtures.features == features
+    assert [hybrid.name for hybrid in hybrids] == expected
+    for hybrid in hybrids:
+        assert (hybrid.features, hybrid.kind, hybrid.settings.vtlp_warps) == (spliced, "discriminant", ())
+        classifier = make_classifier(hybrid.settings.classifier, hybrid.settings.parameters)
+        most = hybrid.settings.max_frames
+        assert (most > 0) == (max_frames_for(classifier) > 0)
+        assert most <= max_frames_for(classifier)
+        assert hybrid.name.endswith(f"-{most}") or not most
+
+
+def test_a_recipe_that_offers_several_can_be_asked_for_each(monkeypatch, tmp_path: Path, capsys):
+    choices = {**TABLE_4_2, **FAMILIES}
+    monkeypatch.setattr(sys, "argv", ["recipe", "--work-dir", str(tmp_path), "--systems", "fisher"])
+    assert parse_arguments("", needs_corpus=False, systems=choices).systems == "fisher"
+    with pytest.raises(SystemExit):
+        parse_arguments("", needs_corpus=False, systems=TABLE_4_2)
+    assert "invalid choice: 'fisher'" in capsys.readouterr().err

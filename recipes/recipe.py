@@ -12,9 +12,6 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
-from asr.experiments.comparison import System
-from asr.experiments.results import Published, ResultRow, print_published, print_table, write_results
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
 from asr.report.page import write_report
@@ -31,6 +28,9 @@ from asr.util.counted_text import count
 from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
 from asr.util.supervisor import supervise
 from discriminants.util.paths import is_dir
+from recipes.comparison import System
+from recipes.results import Published, ResultRow, print_published, print_table, write_results
+from recipes.specifications import HybridSpecification, MixtureSpecification
 
 log = logging.getLogger(__name__)
 
@@ -106,9 +106,8 @@ def parse_arguments(
 ) -> Arguments:
     """Parse the shared command line of recipes.
 
-    `systems` (names and descriptions, such as `asr.experiments.thesis_table_4_2.CHOICE`) adds an option to select
-    them. `downloads` adds `--download`, and the corpus's folder may then be missing. `options` adds options of one
-    recipe.
+    `systems` (names and descriptions, such as `recipes.systems.TABLE_4_2`) adds an option to select them. `downloads`
+    adds `--download`, and the corpus's folder may then be missing. `options` adds options of one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:

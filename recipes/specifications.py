@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from asr.acoustic.gmm_training import Transform
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.results import Kind
 from asr.features.config import FeatureConfig
 from asr.recognition.input_network import AdaptationSettings
+from recipes.results import Kind
 
 
 @dataclass(frozen=True)

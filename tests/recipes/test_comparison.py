@@ -7,11 +7,11 @@ import pytest
 from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.experiments.comparison import combined, decode_test, pooled_row, train_and_tune
-from asr.experiments.specifications import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
 from asr.training.config import TrainingConfig, TuningSettings
+from recipes.comparison import combined, decode_test, pooled_row, train_and_tune
+from recipes.specifications import HybridSpecification, MixtureSpecification
 from tests.toy_corpus import RATE
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
@@ -77,7 +77,7 @@ def test_system_is_the_one_with_the_fewest_held_out_errors(tmp_path, toy_recipe,
     recipe = toy_recipe(CONFIG, n_test_utterances=6, splits=("train", "test"), systems=(MIXTURES[:1], hybrids))
     grammar = {"loop": word_loop(recipe.context.lexicon.words)}
     dev = recipe.dataset("test") if with_dev else None
-    with caplog.at_level("INFO", "asr.experiments.comparison"):
+    with caplog.at_level("INFO", "recipes.comparison"):
         systems = train_and_tune(
             recipe.context, "toy", recipe.dataset("train"), MIXTURES[:1], hybrids, lambda inner: grammar, dev=dev
         )

@@ -1,1 +1,0 @@
-"""Comparison of systems: shared steps of the recipes, and tables of results."""
