@@ -21,8 +21,8 @@ from asr.api.aligned_frames import AlignedFrames, state_rows
 from asr.api.results import Alignment, Result, timed_phones, timed_words
 from asr.api.sound import Audio, GivenFrames, Sound, kept_audio, load_sound, source_of
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
+from asr.features.extraction import find_outlier_utterances
 from asr.features.frame_table import FrameTable
-from asr.features.outliers import find_outlier_utterances
 from asr.features.pieces import Pieces, divided
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.concatenation import concatenated

@@ -1,6 +1,6 @@
 """The memory of a search: the trellis of tokens near its best path for lattices, and the records of paths.
 
-Trellis. The search stores which arcs and nodes it reached in each frame and their scores. The links between them follow from the
+The search stores which arcs and nodes it reached in each frame and their scores. The links between them follow from the
 graph. Every `PRUNE_FRAMES` frames, tokens that are on no path within the lattice beam of the best one are dropped
 (Povey et al. 2012, section 3). These are tokens whose best path to every token of the last frame is worse than that
 token's own best path by more than the beam.

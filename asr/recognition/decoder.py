@@ -13,7 +13,7 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.transcript_scores import phone_loop
 from asr.decode.path_segments import Segment, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
-from asr.features.silence import silent_utterances
+from asr.features.level import silent_utterances
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam

@@ -11,7 +11,7 @@ from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
-from asr.features.silence import SILENT_WORDS, silent_utterances
+from asr.features.level import SILENT_WORDS, silent_utterances
 from asr.features.warping import warped_copies
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology

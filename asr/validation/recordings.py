@@ -9,7 +9,7 @@ from asr.corpus.audio_stats import Measured, measure
 from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import DataLists, Utterance
 from asr.features.config import FeatureConfig
-from asr.features.silence import SILENT_WORDS
+from asr.features.level import SILENT_WORDS
 from asr.util.counted_text import count, some
 from asr.util.errors import Issue
 from asr.validation.findings import costing, warning
