@@ -12,7 +12,7 @@ from asr.api.sound import Audio
 from asr.api.utterances import align_audio, emit_warnings
 from asr.commands.align import align as align_data
 from asr.lexicon.graphemes import with_spelled_words
-from asr.recognition.spelled_words import trained_phones
+from asr.recognition.grammars import trained_phones
 from asr.runs.outcome import Outcome
 from asr.util.errors import AlignmentError
 from asr.util.unicode_text import nfc

@@ -43,8 +43,8 @@ from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.lexicon.multigraphs import multigraphs_of
 from asr.lexicon.phone_units import is_phones, phone_lexicon
+from asr.recognition.grammars import trained_phones
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
-from asr.recognition.spelled_words import trained_phones
 from asr.recognition.unknown_words import (
     known_states,
     unknown_phone,
