@@ -218,6 +218,8 @@ def energy_column(static: FrameTable, config: FeatureConfig) -> int | None:
 
 
 def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -> list[int]:
+    if len(numbers) < 2:
+        return numbers
     varied = [number for number in numbers if _varies(static.utterance(number))] or numbers
     column = energy_column(static, config)
     if len(varied) < 2 or column is None:

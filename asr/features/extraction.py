@@ -107,9 +107,10 @@ def _extract(
             problems.append(Issue("other-dimension", reason, utterances=(utterance.id,)))
         else:
             kept.append((utterance, matrix))
-    faults = find_outlier_utterances([matrix for _, matrix in kept])
-    problems += [fault.for_utterance(kept[number][0].id) for number, fault in faults.items()]
-    kept = [pair for number, pair in enumerate(kept) if number not in faults]
+    if len(kept) >= _FEWEST:
+        faults = find_outlier_utterances([matrix for _, matrix in kept])
+        problems += [fault.for_utterance(kept[number][0].id) for number, fault in faults.items()]
+        kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
         if len(problems) == 1:
             reason = problems[0].message
