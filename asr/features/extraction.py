@@ -84,7 +84,8 @@ def _extract(
     if isinstance(workers, LocalWorkers) and len(batches) < 2:
         workers = SerialWorkers()  # not worth starting another process
     results: list[tuple[np.ndarray, Measured | None] | Issue] = []
-    constants = workers.share((config, augmentation, measure, factory_of(config)))
+    factory = None if config.extractor is None else factory_of(config)
+    constants = workers.share((config, augmentation, measure, factory))
     for batch in workers.map(_batch_features, batches, constants):
         results += batch
         if progress is not None:
@@ -196,7 +197,8 @@ def _batch_features(
     constants: tuple[FeatureConfig, Augmentation | None, bool, Callable[[], Extractor] | None],
 ) -> list[tuple[np.ndarray, Measured | None] | Issue]:
     config, augmentation, measure, factory = constants
-    use_factory(config, factory)
+    if factory is not None:
+        use_factory(config, factory)
     return [attempt(_features, utterance, config, augmentation, measure) for utterance in batch]
 
 
