@@ -19,7 +19,7 @@ from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.interval_trust import interval_trust
-from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.label_files import label_formats, source_files, write_label_files
 from asr.alignment.passages import PASSAGES
 from asr.alignment.recording_labels import AlignedUtterance
 from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, read_scores, write_scores, write_suspects
@@ -30,7 +30,6 @@ from asr.alignment.utterance_alignment import UtteranceAlignment
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
 from asr.commands.long_utterances import divide_long_utterances
-from asr.commands.prepare import source_files
 from asr.commands.report import REPORT, write_run_report
 from asr.commands.run_results import read_run
 from asr.corpus.data_directory import DataDirectory, Utterance

@@ -8,10 +8,9 @@ from typing import Literal
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.ctm import ctm_rows
 from asr.alignment.frame_times import FrameTimes, frame_times
-from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.label_files import label_formats, source_files, write_label_files
 from asr.alignment.recording_labels import AlignedUtterance
 from asr.commands.audio_files import files_as_corpus, is_pattern
-from asr.commands.prepare import source_files
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.decode.path_segments import Segment
 from asr.features.extraction import extract_measured
