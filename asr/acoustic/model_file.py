@@ -171,10 +171,10 @@ def _other_class(given: Sequence[str]) -> str:
 def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
     try:
         arrays, metadata = load_arrays(path)
-    except DiscriminantError as error:
-        raise ModelFormatError(_not_a_beginning(path) or str(error)) from error
     except FileNotFoundError as error:
         raise MissingModelError(f"{path} does not exist. {MODEL_NEEDED}") from error
+    except DiscriminantError as error:
+        raise ModelFormatError(_not_a_beginning(path) or str(error)) from error
     except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
         raise ModelFormatError(f"{path}: cannot be read ({error.strerror}). {MODEL_NEEDED}") from error
     if metadata.get("format") != FORMAT:

@@ -103,7 +103,7 @@ class Rejection(BaseModel):
     by: Literal["filler", "ratios"]
     """Fitted parameter: the filler penalty, or the limits of the likelihood ratios."""
     grammar: int = Field(ge=0, lt=2**32)
-    """Checksum (`asr.recognition.rejection.checksum`)."""
+    """Checksum (`asr.recognition.speech_ratios.checksum`)."""
     grammar_words: int = Field(ge=1)
     commands: int = Field(ge=0)
     """Recordings of commands that are correct without rejection."""

@@ -3,15 +3,21 @@
 import csv
 import json
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
 from asr.alignment.recording_labels import AlignedUtterance, RecordingLabels, labelled_recordings
-from asr.util.errors import ConfigError, Issue, attempt, printable
+from asr.util.errors import ConfigError, CorpusError, Issue, attempt, printable
 from asr.util.files import atomic_write
+from asr.util.text_lines import read_text
+from discriminants.util.paths import is_file
 
 log = logging.getLogger(__name__)
+
+PREPARED = "prepared.tsv"
+"""Table of `asr prepare`: every file, row or segment of the source, with its utterance or the reason against it."""
 
 LABEL_FORMATS: Mapping[str, tuple[str, str]] = {
     "textgrid": (".TextGrid", "textgrid.write_labels"),
@@ -65,6 +71,20 @@ def write_label_files(
             found = attempt(write, path, recording)
             if isinstance(found, Issue):
                 log.warning("%s", printable(f"{path}: not written: {found.message}"))
+
+
+def source_files(data: Path) -> dict[str, Path]:
+    """Return the TextGrid or ELAN file of each utterance of a directory that `prepare` wrote, if it still exists."""
+    table = next((folder / PREPARED for folder in (data, data.parent) if is_file(folder / PREPARED)), None)
+    if table is None:
+        return {}
+    found: dict[str, Path] = {}
+    for line in read_text(table, CorpusError).splitlines()[1:]:
+        place, name, code = [*line.split("\t"), "", ""][:3]
+        path = re.match(r"(?i)(.*\.(?:textgrid|eaf)):", place)
+        if path and code == "used" and is_file(Path(path[1])):
+            found[name] = Path(path[1])
+    return found
 
 
 def write_csv(path: Path, recording: RecordingLabels) -> None:

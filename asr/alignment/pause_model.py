@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from asr.features.frame_table import FrameTable
-from asr.features.small_mixture import MIN_FRAMES, SmallMixture, fit_mixture, thinned
+from asr.features.speaker_background import MIN_FRAMES, SmallMixture, fit_mixture, thinned
 from discriminants.util.blas_threads import one_blas_thread
 
 ROUNDS = 3  # of finding pauses, each with the previous result

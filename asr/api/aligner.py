@@ -10,9 +10,8 @@ from asr.api.described_model import DescribedModel
 from asr.api.results import Alignment
 from asr.api.sound import Audio
 from asr.api.utterances import align_audio, emit_warnings
-from asr.commands.align import align as align_data
 from asr.lexicon.graphemes import with_spelled_words
-from asr.recognition.spelled_words import trained_phones
+from asr.recognition.grammars import trained_phones
 from asr.runs.outcome import Outcome
 from asr.util.errors import AlignmentError
 from asr.util.unicode_text import nfc
@@ -69,6 +68,8 @@ class Aligner(DescribedModel):
         lexicon : path, optional
             Pronunciations to use instead of the model's.
         """
+        from asr.commands.align import align as align_data
+
         return align_data(
             self._model,
             Path(data),

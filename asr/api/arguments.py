@@ -1,4 +1,4 @@
-"""Type checks of the arguments of public functions, from their annotations."""
+"""Arguments of public functions: type checks from their annotations, shared documentation, and transcripts."""
 
 import os
 import types
@@ -7,14 +7,17 @@ from functools import cache, wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from asr.api.shared_arguments import complete_docstring
 from asr.api.sound import Audio
 from asr.recognition.grammars import GrammarChoice
+from asr.scoring.files import read_transcripts
+from asr.scoring.references import References, read_hypotheses, read_references
 from asr.util.errors import ArgumentError, printable
+from asr.util.unicode_text import nfc
+from discriminants.util.docstrings import completed
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -23,6 +26,60 @@ Class = TypeVar("Class", bound=type)
 _OWN_CHECKS = (Audio, Audio | None, GrammarChoice)
 """Types with their own checks, because annotations cannot express all valid forms."""
 _MAX_SHOWN_LENGTH = 80
+_NAMES = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    os.PathLike: "a path",
+    type(None): "None",
+}
+SHARED = """
+Parameters
+----------
+model : path or Recognizer
+    Model file made by `train` or `tune`, or a loaded recognizer.
+data : path
+    Kaldi data directory.
+lexicon : path
+    Pronunciations, in the format of Kaldi, HTK or the CMU dictionary; "graphemes" for letters as phones,
+    "phones" for transcripts of phones.
+output : path
+    Directory for the results.
+config : TrainingConfig, path or mapping, optional
+    Settings: an object, a TOML file, or tables as in such a file; None for the defaults.
+classifier : str or object, optional
+    Frame classifier: a name such as "kernel-logistic" or "package.module:Class", or an object like scikit-learn's. None
+    for the one in the settings.
+grammar : str, int, path, list of sentences, Grammar or None
+    As in `Recognizer.with_grammar`.
+audio : path, binary file object, array, or (array, rate)
+    As in `Recognizer.recognize`.
+rate : int, optional
+    Sampling rate of an array in Hz.
+adapt : bool, "input-network", "fmllr" or "vtln"
+    Method of speaker adaptation, as in `Recognizer.recognize_all`.
+speaker_transforms : path, optional
+    File of speaker transforms. Its speakers keep their transforms; others are added to it.
+root : path, optional
+    Directory from which relative paths in `wav.scp` and `feats.scp` start.
+strip_stress : bool, optional
+    Whether to remove stress digits of the lexicon's phones. None removes them if these are the CMU dictionary's.
+formats : str or list of str
+    Further files for each recording: "textgrid", "elan", "csv", "json" or "audacity".
+upsample : bool
+    Whether to convert audio with a lower rate than the model's instead of raising an error.
+tests : list of paths
+    Data directories that models will be tested on.
+jobs : int, default=all cores
+    Number of cores of this machine; results do not depend on it.
+cluster : str, optional
+    Address of a dask scheduler, `tcp://HOST:PORT`, whose workers are used instead of this machine.
+workers : Workers, default=SerialWorkers()
+    Processes or machines that work on utterances, made by `discriminants.parallel.workers.workers_for`.
+"""
+Transcripts: TypeAlias = str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
+"""Transcripts: the path of a file, words or text by utterance, or a list with one text per utterance."""
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
@@ -125,16 +182,6 @@ def _is_of(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-_NAMES = {
-    bool: "True or False",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    os.PathLike: "a path",
-    type(None): "None",
-}
-
-
 def _described(hint: Any) -> str:
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
@@ -147,3 +194,50 @@ def _described(hint: Any) -> str:
         return f"a list of ({_described(parts[0])})" if get_args(parts[0]) else f"a list of {_described(parts[0])}"
     kind = hint if origin is None else origin
     return _NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+def complete_docstring(function: Callable[..., Any], docstring: str | None) -> str | None:
+    """Return the docstring with descriptions of the shared arguments that it lacks."""
+    if not docstring:  # python -OO leaves it out
+        return docstring
+    documented = [
+        each.replace(default=Parameter.empty) if each.name in ("jobs", "workers") else each
+        for each in signature(function).parameters.values()
+        if each.name not in ("self", "cls") and each.kind is not Parameter.VAR_KEYWORD
+    ]
+    return completed([docstring, SHARED], documented)
+
+
+def is_list(transcripts: Transcripts) -> bool:
+    """Return whether these are texts without the ids of utterances."""
+    return not isinstance(transcripts, str | os.PathLike | Mapping)
+
+
+def given_transcripts(given: Transcripts) -> dict[str, tuple[str, ...]]:
+    """Return words by utterance; a list is numbered from 0."""
+    if isinstance(given, str | os.PathLike):
+        return read_transcripts(Path(given))
+    by_utterance = given if isinstance(given, Mapping) else {str(number): text for number, text in enumerate(given)}
+    return {
+        nfc(name): tuple(map(nfc, said.split() if isinstance(said, str) else said))
+        for name, said in by_utterance.items()
+    }
+
+
+def given_references(given: Transcripts) -> References:
+    """Return references, with the speakers and segments of an STM file; texts in Python have no alternatives."""
+    if isinstance(given, str | os.PathLike):
+        return read_references(Path(given))
+    return References(given_transcripts(given))
+
+
+def given_hypotheses(given: Transcripts, references: References) -> dict[str, tuple[str, ...]]:
+    """Return recognized words by utterance, or by segment of the references."""
+    if isinstance(given, str | os.PathLike):
+        return read_hypotheses(Path(given), references)
+    return given_transcripts(given)
+
+
+def name_of(given: Transcripts, otherwise: str) -> str:
+    """Return the name of transcripts in messages."""
+    return str(given) if isinstance(given, str | os.PathLike) else otherwise

@@ -16,10 +16,9 @@ from asr.acoustic.model_file import describe_model, load_model
 from asr.alignment.boundary_comparison import read_hand_labels
 from asr.alignment.label_files import label_formats
 from asr.alignment.score_files import SCORES, SUSPECTS
-from asr.api.arguments import checked, optional_path
+from asr.api.arguments import Transcripts, checked, given_transcripts, optional_path
 from asr.api.recognizer import Recognizer
 from asr.api.trained_model import TrainedModel as TrainedModel
-from asr.api.transcripts import Transcripts, given_transcripts
 from asr.commands.align import align as align_data
 from asr.commands.combine import Combination
 from asr.commands.combine import combine as combine_results

@@ -1,16 +1,41 @@
-"""The description of a recognizer's model."""
+"""The description of a recognizer's model: properties, trees, and a summary in one line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from threading import RLock
 from typing import Any, Literal
 
+from asr.acoustic.composite import hybrid_stream
 from asr.acoustic.given_scores import score_columns
-from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model
-from asr.acoustic.search_settings import SearchOptions
+from asr.acoustic.model_file import SpeechModel, describe_model
+from asr.acoustic.search_settings import SearchOptions, SearchSettings
 from asr.api.arguments import checked_methods
-from asr.api.locked import Locked
-from asr.hmm.tree_text import tree_graph, tree_lines
+from asr.grammar import Grammar
+from asr.grammar.filler import FILLER_WORD
+from asr.hmm.tree_plot import draw_tree, tree_graph, tree_lines
 from asr.recognition.grammars import GrammarChoice
-from asr.util.errors import ConfigError
+from asr.util.counted_text import count
+from asr.util.errors import ConfigError, printable
+
+_SHOWN = 6  # words of a grammar
+
+
+class Locked:
+    """Base of objects with a lock: `pickle` and `copy` give each copy a new one.
+
+    The state is read under the lock, so copies are consistent.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all attributes except the lock."""
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes, and create a new lock."""
+        vars(self).update(state, _lock=RLock())
 
 
 class RecognizerOptions(SearchOptions, total=False):
@@ -72,8 +97,6 @@ class DescribedModel(Locked):
         ax : matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
-        from asr.hmm.tree_plot import draw_tree
-
         return draw_tree(self._model.hmm.topology, phone, state, ax)
 
     @property
@@ -117,3 +140,43 @@ class DescribedModel(Locked):
                 "frames=, asr decode with a data directory with feats.scp, or a model trained on audio"
             )
         return self._model
+
+
+def summary(model: SpeechModel, source: str, choice: GrammarChoice, words: Sequence[str]) -> str:
+    """Return the model's file and kind, the grammar's words, and the settings of features and search.
+
+    Parameters
+    ----------
+    source : str
+        Origin of the model.
+    choice : settled grammar
+        Grammar with these `words`.
+    """
+    hybrid = hybrid_stream(model.hmm.acoustic_model)
+    kind = "mixtures" if hybrid is None else f"hybrid of {type(hybrid[1].classifier).__name__}"
+    listed = " ".join(words[:_SHOWN]) + (" ..." if len(words) > _SHOWN else "")
+    search = model.search
+    return printable(
+        f"<Recognizer {source}: {kind}, {model.hmm.topology.n_states} states; {_named(choice)}, "
+        f"{count(len(words), 'word')} ({listed}); {model.front_end.config.sample_rate} Hz; "
+        f"lm_scale {search.lm_scale:g}, insertion_penalty {search.insertion_penalty:g}{_rejecting(search, words)}>"
+    )
+
+
+def _rejecting(search: SearchSettings, words: Sequence[str]) -> str:
+    """Describe the settings of rejection that have an effect."""
+    penalty = search.filler_penalty if FILLER_WORD in words else None
+    found = {
+        "filler_penalty": penalty, "min_phone_llr": search.min_phone_llr, "min_silence_llr": search.min_silence_llr
+    }  # fmt: skip
+    return "".join(f", {name} {value:g}" for name, value in found.items() if value is not None)
+
+
+def _named(choice: GrammarChoice) -> str:
+    if choice is None:
+        return "its own grammar"
+    if isinstance(choice, Grammar):
+        return f"grammar {choice.name}"
+    if isinstance(choice, tuple):
+        return f"grammar of {count(len(choice), 'sentence')}"
+    return f"grammar {choice}"

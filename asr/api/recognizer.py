@@ -15,10 +15,9 @@ from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.search_settings import SearchOptions
 from asr.api.aligner import Aligner
 from asr.api.arguments import checked_methods, optional_path
-from asr.api.described_model import RecognizerOptions
+from asr.api.described_model import RecognizerOptions, summary
 from asr.api.results import Result
 from asr.api.sound import Audio, audio_or_frames, audios_or_frames
-from asr.api.summary import summary
 from asr.api.utterances import (
     SpeakerOptions,
     audio_lattice,
@@ -38,12 +37,11 @@ from asr.hmm.state_graph import StateGraph
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.recognition.confidence import log_calibration
-from asr.recognition.grammars import GrammarChoice, grammar_for, settled
+from asr.recognition.grammars import GrammarChoice, grammar_for, settled, spelled, spelled_lexicon
 from asr.recognition.lattice_outputs import OutputOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
-from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
-from asr.recognition.spelled_words import spelled, spelled_lexicon
+from asr.recognition.speech_ratios import warn_of_rejection
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
 from asr.util.errors import ConfigError

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
-from asr.recognition.speech_ratios import SpeechRatios
 from asr.util.display import html_table
 from asr.util.errors import ConfigError, Issue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from asr.api.aligned_frames import AlignedFrames
     from asr.api.sound import Audio
+    from asr.api.utterances import AlignedFrames
+    from asr.recognition.speech_ratios import SpeechRatios
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,9 @@ def _issue_dict(issue: Issue) -> dict[str, str]:
     return {"code": issue.code, "reason": issue.message}
 
 
-def timed_words(segments: Iterable[Segment], times: FrameTimes, ratios: SpeechRatios | None = None) -> tuple[Word, ...]:
+def timed_words(
+    segments: Iterable[Segment], times: FrameTimes, ratios: "SpeechRatios | None" = None
+) -> tuple[Word, ...]:
     """Return words with times in seconds, and likelihood ratios if given."""
     return tuple(
         Word(

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from asr.api.arguments import checked
+from asr.api.arguments import Transcripts, checked, given_hypotheses, given_references, is_list, name_of
 from asr.api.commands import StrPath
-from asr.api.transcripts import Transcripts, given_hypotheses, given_references, is_list, name_of
 from asr.scoring.comparison import SystemComparison, compare_reports
 from asr.scoring.files import read_utt2spk
 from asr.scoring.fold import folded, read_fold

@@ -1,4 +1,4 @@
-"""Recognition and alignment of single utterances, or of several with known speakers."""
+"""Recognition and alignment of single utterances, or of several with known speakers, and frames for pictures."""
 
 import sys
 import warnings
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import softmax
 
 from asr.acoustic.given_scores import score_columns
 from asr.acoustic.model_file import SpeechModel
@@ -17,14 +18,14 @@ from asr.alignment.frame_times import FrameTimes
 from asr.alignment.interval_trust import interval_trust
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import free_path, phone_loop
-from asr.api.aligned_frames import AlignedFrames, state_rows
 from asr.api.results import Alignment, Result, timed_phones, timed_words
-from asr.api.sound import Audio, GivenFrames, Sound, kept_audio, load_sound, source_of
+from asr.api.sound import Audio, GivenFrames, Sound, kept_audio, load_samples, load_sound, source_of
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
+from asr.features.extraction import find_outlier_utterances
 from asr.features.frame_table import FrameTable
-from asr.features.outliers import find_outlier_utterances
 from asr.features.pieces import Pieces, divided
 from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
 from asr.lattices.concatenation import concatenated
 from asr.lattices.lattice import Lattice
 from asr.recognition.audio_checks import few_words, level_faults
@@ -265,3 +266,41 @@ def threads(jobs: int) -> SerialWorkers:
     if jobs < 1:
         raise ConfigError(f"jobs={jobs}. Expected at least 1")
     return SerialWorkers() if jobs == 1 else ThreadWorkers(jobs)
+
+
+@dataclass(frozen=True)
+class AlignedFrames:
+    """Posteriors of the states of an alignment, in the order in which it reaches them, and its audio."""
+
+    posteriors: np.ndarray  # float32 (n_frames, n_rows)
+    rows: np.ndarray  # int64 (n_frames,); column of each frame's state
+    phones: Sequence[str]  # phone of each column
+    borders: Sequence[float]  # n_frames + 1 times in seconds
+    rate: int  # Hz, of the model
+    audio: Audio | None  # None for a file object, which has been read
+
+    def samples(self, audio: Audio | None) -> np.ndarray:
+        """Return the samples of the given audio or the alignment's own, float32 (n,) at `rate` Hz, 16-bit scale."""
+        given = self.audio if audio is None else audio
+        if given is None:
+            raise ConfigError("the audio was a file object, which was read. Use plot(audio=...)")
+        return load_samples(given, self.rate)
+
+
+def state_rows(
+    scores: np.ndarray, states: np.ndarray, topology: Topology
+) -> tuple[np.ndarray, np.ndarray, Sequence[str]]:
+    """Return the first three fields of `AlignedFrames` for a path.
+
+    Parameters
+    ----------
+    scores : float32 (n_frames, n_states)
+        Log-likelihoods of the states.
+    states : int32 (n_frames,)
+        States of the path.
+    """
+    reached, first, rows = np.unique(states, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    shown = reached[order]
+    names = [topology.phone_names[phone] for phone in topology.unit_phone[shown].tolist()]
+    return softmax(scores, axis=1)[:, shown], np.argsort(order)[rows], names

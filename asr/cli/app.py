@@ -2,9 +2,10 @@
 
 import sys
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+import typer.core
 
 from asr import __version__
 from asr.cli import (
@@ -24,6 +25,7 @@ from asr.cli import (
     validate,
 )
 from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
+from asr.util.errors import printable
 from asr.util.supervisor import RESUME, supervise
 
 HELP = """\
@@ -46,8 +48,24 @@ Help for a command: asr train --help.
 
 EPILOG = "Exit status: 0 success, 1 error in the input, 2 error in the command line, 130 or 143 interrupted."
 
+
+class _Commands(typer.core.TyperGroup):
+    """The commands, whose errors of usage name the wrong value of an option."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            if isinstance(error.__cause__, ValueError) and hasattr(error.__cause__, "errors"):  # of pydantic
+                given = printable(str(error.__cause__.errors()[0]["input"]))
+                if given not in error.message:
+                    error.message = f"{given!r} is not valid. {error.message}"
+            raise
+
+
 app = typer.Typer(
     name="asr",
+    cls=_Commands,
     help=HELP,
     epilog=EPILOG,
     no_args_is_help=True,

@@ -19,7 +19,7 @@ from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.interval_trust import interval_trust
-from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.label_files import label_formats, source_files, write_label_files
 from asr.alignment.passages import PASSAGES
 from asr.alignment.recording_labels import AlignedUtterance, UtteranceAlignment
 from asr.alignment.score_files import SCORES, SUSPECTS, log_suspects, read_scores, write_scores, write_suspects
@@ -29,7 +29,6 @@ from asr.alignment.transcript_scores import free_path, phone_loop, score_utteran
 from asr.alignment.word_edits import edit_margins
 from asr.commands.decode import corpus_for, static_frames
 from asr.commands.long_utterances import divide_long_utterances
-from asr.commands.prepare import source_files
 from asr.commands.report import REPORT, write_run_report
 from asr.commands.run_results import read_run
 from asr.corpus.data_directory import DataDirectory, Utterance
@@ -42,8 +41,8 @@ from asr.lexicon.graphemes import is_graphemes, with_spelled_words
 from asr.lexicon.lexicon import marks_stress
 from asr.lexicon.multigraphs import multigraphs_of
 from asr.lexicon.phone_units import is_phones, phone_lexicon
+from asr.recognition.grammars import trained_phones
 from asr.recognition.speaker_transforms import aligned_maps, frames_of
-from asr.recognition.spelled_words import trained_phones
 from asr.recognition.unknown_words import (
     known_states,
     unknown_phone,

@@ -8,10 +8,9 @@ from typing import Literal
 from asr.acoustic.model_file import SpeechModel
 from asr.alignment.ctm import ctm_rows
 from asr.alignment.frame_times import FrameTimes, frame_times
-from asr.alignment.label_files import label_formats, write_label_files
+from asr.alignment.label_files import label_formats, source_files, write_label_files
 from asr.alignment.recording_labels import AlignedUtterance
 from asr.commands.audio_files import files_as_corpus, is_pattern
-from asr.commands.prepare import source_files
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.decode.path_segments import Segment
 from asr.features.extraction import extract_measured
@@ -24,9 +23,8 @@ from asr.recognition.hypotheses import RATIOS, remove_results, write_ratios, wri
 from asr.recognition.lattice_outputs import OutputOptions, with_lattices, write_lattices
 from asr.recognition.long_recordings import joined, lattice_parts, searched_seconds
 from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
-from asr.runs.outcome import Outcome, account, accounted
+from asr.runs.outcome import Outcome, account, accounted, require_some
 from asr.runs.progress import counted
-from asr.training.dataset import require_some
 from asr.util.counted_text import count
 from asr.util.errors import ConfigError, CorpusError, DecodeError, Issue, printable
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -104,7 +102,8 @@ def decode(
         ratios=outputs.ratios,
         workers=workers,
     )
-    searched = with_lattices(searched, outputs, model.search)
+    if outputs.any:
+        searched = with_lattices(searched, outputs, model.search)
     recognition = joined(searched, pieces)
     failures = [
         *corpus.problems,
@@ -119,15 +118,17 @@ def decode(
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     calibrated = outputs.calibrated(model.search)
     write_words(out, rows, mlf="mlf" in formats, calibrated=calibrated)
-    spoken = (
-        _labelled(one, recognition.words[one.id], times[one.id], calibrated)
-        for one in corpus.utterances
-        if one.id in rows
-    )
-    write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(corpus.path))
+    if formats:
+        spoken = (
+            _labelled(one, recognition.words[one.id], times[one.id], calibrated)
+            for one in corpus.utterances
+            if one.id in rows
+        )
+        write_label_files(out, formats, spoken, lambda: {} if data is None else source_files(corpus.path))
     if outputs.ratios:
         write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
-    write_lattices(outputs, lattice_parts(searched, pieces), times, out, model.search)
+    if outputs.any:
+        write_lattices(outputs, lattice_parts(searched, pieces), times, out, model.search)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 

@@ -12,10 +12,9 @@ from asr.corpus.list_file import read_list
 from asr.corpus.rates import rate_of_corpus
 from asr.corpus.writing import write_data_directory
 from asr.features.extraction import extract_static
-from asr.runs.outcome import Outcome, account
+from asr.runs.outcome import Outcome, account, require_some
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, load_config, sets_nothing
-from asr.training.dataset import require_some
 from asr.util.errors import printable
 from discriminants.parallel.workers import Workers
 from discriminants.util.paths import exists

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
+from asr.alignment.label_files import PREPARED
 from asr.commands.prepared_audio import Recordings
 from asr.corpus.data_directory import Utterance
 from asr.corpus.feature_file import SPHINX_SUFFIX
@@ -20,12 +21,9 @@ from asr.runs.progress import Progress
 from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, printable
 from asr.util.files import atomic_write
-from asr.util.text_lines import read_text
 from asr.util.text_normalization import TextError, TextNormalizer
-from discriminants.util.paths import exists, is_dir, is_file
+from discriminants.util.paths import exists, is_dir
 
-TABLE = "prepared.tsv"
-"""Every file, row or segment of the source: its place, and its utterance or the reason why it is left out."""
 FORMATS: Mapping[str, str] = {
     "folder": "folder.read_folder",
     "table": "table.read_table",
@@ -135,7 +133,7 @@ def prepare(
         if result.utterances:
             _use_channel(recordings, out, result)
             result.directories = _write(out, result, test_speakers, seed)
-        _write_table(out / TABLE, result)
+        _write_table(out / PREPARED, result)
     if not result.utterances:
         first = result.left_out[0]
         raise CorpusError(f"{source}: no entry can be used. The first of {len(found)}: {first.place}: {first.reason}.")
@@ -172,7 +170,7 @@ def summary(result: Prepared, out: Path) -> Iterator[str]:
     for part in sorted(filter(None, speakers)):
         yield printable(f"  {part}: speakers {some(sorted(speakers[part]), _SHOWN)}")
     if result.directories:
-        yield printable(f"written: {', '.join(map(str, result.directories))}; all entries: {out / TABLE}")
+        yield printable(f"written: {', '.join(map(str, result.directories))}; all entries: {out / PREPARED}")
 
 
 def change_table(changes: Counter[tuple[str, str]]) -> Iterator[str]:
@@ -340,7 +338,7 @@ def _write(out: Path, result: Prepared, test_speakers: int | Sequence[str], seed
     by_part: dict[str, list[Utterance]] = {}
     for name, utterance in result.utterances.items():
         by_part.setdefault(result.parts[name] or "", []).append(utterance)
-    foreign = [out / part for part in by_part if exists(out / part / "wav.scp") and not exists(out / TABLE)]
+    foreign = [out / part for part in by_part if exists(out / part / "wav.scp") and not exists(out / PREPARED)]
     if foreign:
         raise CorpusError(f"{foreign[0]}: has lists that asr prepare did not write. Use another folder.")
     for part, utterances in by_part.items():
@@ -367,20 +365,6 @@ def _chosen_speakers(speakers: Sequence[str], wanted: int | Sequence[str], seed:
             "--test-speakers (test_speakers=): every speaker is a test speaker; none is left for training."
         )
     return chosen
-
-
-def source_files(data: Path) -> dict[str, Path]:
-    """Return the TextGrid or ELAN file of each utterance of a directory that `prepare` wrote, if it still exists."""
-    table = next((folder / TABLE for folder in (data, data.parent) if is_file(folder / TABLE)), None)
-    if table is None:
-        return {}
-    found: dict[str, Path] = {}
-    for line in read_text(table, CorpusError).splitlines()[1:]:
-        place, name, code = [*line.split("\t"), "", ""][:3]
-        path = re.match(r"(?i)(.*\.(?:textgrid|eaf)):", place)
-        if path and code == "used" and is_file(Path(path[1])):
-            found[name] = Path(path[1])
-    return found
 
 
 def _write_table(path: Path, result: Prepared) -> None:

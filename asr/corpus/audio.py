@@ -98,19 +98,30 @@ def read_native(
         first, count = _sample_range(path, _header(file), start, end, rate)
         if first:
             file.seek(first)
-        samples = _read_mono(path, file, count, observe)
+        samples = _read_mono(path, file, first, count, observe)
         native = file.samplerate
     if not samples.size:
         raise CorpusError(f"{path}: holds no samples.", code="empty-file")
-    check_peak(samples, path)
+    check_peak(samples, path, native, first)
     return samples, native
 
 
-def check_peak(samples: np.ndarray, source: Path | str) -> None:
-    """Raise CorpusError unless samples (n,) or (n, n_channels) of full scale 1 are finite and at most `MAX_PEAK`."""
+def check_peak(samples: np.ndarray, source: Path | str, rate: int, first: int = 0) -> None:
+    """Raise CorpusError unless samples (n,) or (n, n_channels) of full scale 1 are finite and at most `MAX_PEAK`.
+
+    `rate` in Hz, and the number of the `first` sample in the source, are for the message.
+    """
     peak = float(max(samples.max(), -samples.min()))
     if not np.isfinite(peak):
-        raise CorpusError(f"{source}: holds samples that are not finite numbers.", code="not-finite")
+        wrong = ~np.isfinite(samples.reshape(len(samples), -1))
+        number = int(wrong.any(axis=1).argmax())
+        value = samples.reshape(len(samples), -1)[number, wrong[number].argmax()]
+        number += first
+        raise CorpusError(
+            f"{source}: holds samples that are not finite numbers. The first, sample {number} at {number / rate:.3f} "
+            f"s, is {value:g}.",
+            code="not-finite",
+        )
     if peak > MAX_PEAK:
         raise CorpusError(
             f"{source}: holds floating-point samples up to {peak:g}; expected at most 1. Divide them by 32768 if they "
@@ -150,7 +161,7 @@ def write_channel(path: Path, channel: int, out: Path) -> None:
                     raise CorpusError(
                         f"{path}: ends after {first} of the {total} samples in its header.", code="truncated"
                     )
-                check_peak(block, path)
+                check_peak(block, path, file.samplerate, first)
                 written.write(block[:, channel - 1])
                 first += len(block)
 
@@ -225,21 +236,21 @@ def _sample_range(
 
 
 def _read_mono(
-    path: Path, file: soundfile.SoundFile, count: int, observe: Callable[[np.ndarray], None] | None
+    path: Path, file: soundfile.SoundFile, first: int, count: int, observe: Callable[[np.ndarray], None] | None
 ) -> np.ndarray:
     samples = np.empty(count, np.float32)  # a wrong length in a header costs only address space until written
-    first = 0
-    while first < count:
-        block = file.read(min(count - first, _BLOCK), dtype="float32", always_2d=True)
+    done = 0
+    while done < count:
+        block = file.read(min(count - done, _BLOCK), dtype="float32", always_2d=True)
         if not len(block):
-            raise CorpusError(f"{path}: ends after {first} of the {count} samples in its header.", code="truncated")
+            raise CorpusError(f"{path}: ends after {done} of the {count} samples in its header.", code="truncated")
         if observe is not None:
             observe(block)
         if block.shape[1] > 1:  # channels of opposite phase cancel
-            check_peak(block, path)
+            check_peak(block, path, file.samplerate, first + done)
         with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused later
-            samples[first : first + len(block)] = block[:, 0] if block.shape[1] == 1 else block.mean(axis=1)
-        first += len(block)
+            samples[done : done + len(block)] = block[:, 0] if block.shape[1] == 1 else block.mean(axis=1)
+        done += len(block)
     return samples
 
 

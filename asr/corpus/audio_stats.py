@@ -9,6 +9,8 @@ import scipy.fft
 from asr.corpus.audio import read_header, read_native
 from asr.corpus.data_directory import Utterance
 
+MAX_PAUSES_LENGTH = 10.0
+"""Maximum total duration of pauses in seconds; an utterance with more seems to hold other speech."""
 FULL_SCALE = 0.9999
 """Minimum magnitude of samples at full scale: the largest 16-bit value is 32767 / 32768."""
 CANCELLED = 1e-3
@@ -54,6 +56,10 @@ class Measured:
     def seconds(self) -> float:
         """Duration in seconds."""
         return self.n_samples / self.rate
+
+    def lacks_band(self, sample_rate: int) -> bool:
+        """Return whether the band of features at this rate exceeds the bandwidth."""
+        return self.cut_off is not None and self.cut_off < 0.45 * sample_rate
 
 
 def measure(utterance: Utterance, rate: int, samples_too: bool) -> Measured:

@@ -56,7 +56,7 @@ def samples_from_array(
         )
     channels = _channels(given, source)
     if channels.size:
-        check_peak(channels, source)
+        check_peak(channels, source, int(native))
     with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused later
         samples = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1, dtype=np.float32)
     if not samples.size:

@@ -10,19 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from asr.decode.scaled_weights import ScaledWeights, scaled_weights
-from asr.decode.search_graph import search_graph
-from asr.decode.token_records import Records, forget_dead_records, grown_records, traced_back
+from asr.decode.search_graph import ScaledWeights, scaled_weights, search_graph
 from asr.decode.trellis import (
     MAX_TOKENS,
     PRUNE_FRAMES,
+    Records,
     Trellis,
     drop_tokens,
     drop_tokens_so_far,
+    forget_dead_records,
     grown,
     grown_layers,
+    grown_records,
     keep_layer,
     no_layers,
+    traced_back,
 )
 from asr.hmm.state_graph import StateGraph
 from asr.util.errors import DecodeError

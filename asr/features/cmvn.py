@@ -1,4 +1,7 @@
-"""Mean and deviation of each speaker's frames, with a prior from training; silent recordings are ignored."""
+"""Normalization of frames by mean and deviation.
+
+Those of each speaker have a prior from training; silent recordings are ignored.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,19 +13,50 @@ import numpy as np
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import LOUDER_FRAMES, NATURAL
-from asr.features.normalization import Moments
 from asr.features.plp import COMPRESSION
 from asr.features.speaker_background import MAX_OF_SPEAKER, BackgroundModel, fit_background
 
+_CONSTANT = 1e-6  # a deviation below this fraction of the mean is rounding: the column is constant
 Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
 """Mean and deviation of every speaker, float32 (n,)."""
-
 USUAL_SHIFT = 0.003
 """Typical shift of a speaker's mean, in squared deviations, due to the composition of the frames. Above it the moments
 have less weight than the matched estimate, below it more. Speakers similar to training have a third of it; those with
 twice the pauses have two to ten times."""
 QUIETER_BY = 30.0
 """dB by which the louder frames of a recording without speech lie below those of the speaker's others."""
+
+
+class Moments:
+    """Mean and variance of frames, merged block by block in float64 (Chan, Golub and LeVeque, 1979)."""
+
+    def __init__(self, dimension: int):
+        self.count = 0
+        self.mean = np.zeros(dimension)
+        self.scatter = np.zeros(dimension)
+
+    def add(self, frames: np.ndarray) -> None:
+        """Add frames (T, dimension)."""
+        if not len(frames):
+            return
+        mean = frames.mean(axis=0, dtype=np.float64)
+        scatter = np.square(frames - mean).sum(axis=0)
+        total = self.count + len(frames)
+        shift = mean - self.mean
+        self.scatter += scatter + np.square(shift) * (self.count * len(frames) / total)
+        self.mean += shift * (len(frames) / total)
+        self.count = total
+
+    def normalizer(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and deviation, float32 (dimension,); a constant column has deviation 1 and becomes 0."""
+        deviation = np.sqrt(self.scatter / max(self.count, 1))
+        constant = deviation <= _CONSTANT * np.maximum(np.abs(self.mean), _CONSTANT)
+        return self.mean.astype(np.float32), np.where(constant, 1.0, deviation).astype(np.float32)
+
+
+def normalize(frames: np.ndarray, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """Return (frames - mean) / deviation, float32 (T, D)."""
+    return (frames - mean) / deviation
 
 
 class SpeakerFrames:
@@ -184,6 +218,8 @@ def energy_column(static: FrameTable, config: FeatureConfig) -> int | None:
 
 
 def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -> list[int]:
+    if len(numbers) < 2:
+        return numbers
     varied = [number for number in numbers if _varies(static.utterance(number))] or numbers
     column = energy_column(static, config)
     if len(varied) < 2 or column is None:

@@ -1,4 +1,4 @@
-"""Static features of a whole corpus."""
+"""Static features of a whole corpus, without utterances whose extreme features would distort its statistics."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,12 +17,15 @@ from asr.features.config import FeatureConfig
 from asr.features.extractor import Extractor, factory_of, own_features, use_factory
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
-from asr.features.outliers import find_outlier_utterances
 from asr.features.pitch import pitch_features
 from asr.util.errors import FeatureError, Issue, attempt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances per worker call
+FARTHEST = 100.0
+"""Factor on the usual distance; digital silence, the most extreme valid input, has about 10."""
+_MIN_DISTANCE = 10.0
+_FEWEST = 5
 
 
 class Extracted(NamedTuple):
@@ -46,7 +49,7 @@ def extract_static(
     An `augmentation` is applied to the audio first; the utterances keep their names. The result does not depend on the
     workers. `progress` is called with the number of utterances finished. An utterance is left out and listed if it
     cannot be read, is shorter than one window, has another number of columns than most utterances, or has extreme
-    values (`asr.features.outliers`). Raises FeatureError if none is left.
+    values (`find_outlier_utterances`). Raises FeatureError if none is left.
     """
     found = _extract(corpus, config, augmentation, False, workers, progress)
     return found.static, found.problems
@@ -81,7 +84,8 @@ def _extract(
     if isinstance(workers, LocalWorkers) and len(batches) < 2:
         workers = SerialWorkers()  # not worth starting another process
     results: list[tuple[np.ndarray, Measured | None] | Issue] = []
-    constants = workers.share((config, augmentation, measure, factory_of(config)))
+    factory = None if config.extractor is None else factory_of(config)
+    constants = workers.share((config, augmentation, measure, factory))
     for batch in workers.map(_batch_features, batches, constants):
         results += batch
         if progress is not None:
@@ -104,9 +108,10 @@ def _extract(
             problems.append(Issue("other-dimension", reason, utterances=(utterance.id,)))
         else:
             kept.append((utterance, matrix))
-    faults = find_outlier_utterances([matrix for _, matrix in kept])
-    problems += [fault.for_utterance(kept[number][0].id) for number, fault in faults.items()]
-    kept = [pair for number, pair in enumerate(kept) if number not in faults]
+    if len(kept) >= _FEWEST:
+        faults = find_outlier_utterances([matrix for _, matrix in kept])
+        problems += [fault.for_utterance(kept[number][0].id) for number, fault in faults.items()]
+        kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
         if len(problems) == 1:
             reason = problems[0].message
@@ -192,7 +197,8 @@ def _batch_features(
     constants: tuple[FeatureConfig, Augmentation | None, bool, Callable[[], Extractor] | None],
 ) -> list[tuple[np.ndarray, Measured | None] | Issue]:
     config, augmentation, measure, factory = constants
-    use_factory(config, factory)
+    if factory is not None:
+        use_factory(config, factory)
     return [attempt(_features, utterance, config, augmentation, measure) for utterance in batch]
 
 
@@ -202,3 +208,28 @@ def _features(
     if measure and utterance.archive is None:
         return measured_features(utterance.source, config, start=utterance.start, end=utterance.end)
     return static_features(utterance, config, augmentation), None
+
+
+def find_outlier_utterances(matrices: Sequence[np.ndarray]) -> dict[int, Issue]:
+    """Return faults with code "out-of-range", by number, of matrices (T_i, D), T_i at least 1, with extreme values.
+
+    The center of a column is the median over utterances of their medians. Its usual distance is the median over
+    utterances of their largest distance from it. A value at more than 100 times this distance is a fault, because it
+    would move the mean, variance and Gaussians of a whole corpus. With fewer than five utterances none is a fault.
+    """
+    if len(matrices) < _FEWEST:
+        return {}
+    centres = np.median([np.median(matrix, axis=0) for matrix in matrices], axis=0)
+    distances = np.array([np.abs(matrix - centres).max(axis=0) for matrix in matrices])
+    limits = FARTHEST * np.maximum(np.median(distances, axis=0), _MIN_DISTANCE)
+    suspects = np.flatnonzero((distances > limits).any(axis=1))
+    return {number: _fault(matrices[number], centres, limits) for number in suspects.tolist()}
+
+
+def _fault(matrix: np.ndarray, centres: np.ndarray, limits: np.ndarray) -> Issue:
+    row, column = np.unravel_index(np.argmax(np.abs(matrix - centres) / limits), matrix.shape)
+    return Issue(
+        "out-of-range",
+        f"feature {column} of frame {row} is {matrix[row, column]:g}, far from other utterances, which are "
+        f"within {limits[column]:g}",
+    )

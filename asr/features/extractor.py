@@ -75,9 +75,9 @@ def factory_of(config: FeatureConfig) -> Callable[[], Extractor] | None:
     return _given[name]
 
 
-def use_factory(config: FeatureConfig, factory: Callable[[], Extractor] | None) -> None:
+def use_factory(config: FeatureConfig, factory: Callable[[], Extractor]) -> None:
     """Use the class of `factory_of` in this process."""
-    if config.extractor is not None and factory is not None:
+    if config.extractor is not None:
         _given.setdefault(config.extractor, factory)
 
 

@@ -6,13 +6,11 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.features.cmvn import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
+from asr.features.cmvn import Moments, Normalizers, SpeakerFrames, SpeakerPrior, fit_prior, normalize
 from asr.features.config import FeatureConfig
-from asr.features.deltas import add_deltas
+from asr.features.deltas import add_deltas, splice, splice_padded
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
-from asr.features.normalization import Moments, normalize
-from asr.features.splicing import splice, splice_padded
 from asr.features.streaming import StreamingFrontEnd
 from asr.util.errors import FeatureError, ModelFormatError
 from discriminants.parallel.threads import workers_of_this_process

@@ -32,7 +32,11 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     if signal.ndim != 1:
         raise FeatureError(f"The signal has shape {signal.shape}. Expected (n,).")
     if len(signal) and not np.isfinite([signal.min(), signal.max()]).all():
-        raise FeatureError("The signal has values that are not finite.")
+        number = int(np.isfinite(signal).argmin())
+        raise FeatureError(
+            f"The signal has values that are not finite: sample {number}, at {number / config.sample_rate:.3f} s, is "
+            f"{signal[number]:g}."
+        )
     if len(signal) < config.window_samples:
         return np.empty((0, config.n_coefficients + 1), np.float32)
     window, filters, transform = _constants(config)

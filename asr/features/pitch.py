@@ -8,7 +8,6 @@ mean of the speaker or the corpus.
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.signal import fftconvolve, firwin
 
 if TYPE_CHECKING:
     from asr.features.config import FeatureConfig
@@ -32,6 +31,8 @@ class PitchTracker:
     """
 
     def __init__(self, config: "FeatureConfig"):
+        from scipy.signal import firwin  # slow to import, and few models use pitch
+
         self._rate, self._shift = config.sample_rate, config.shift_samples
         self._length = max(config.window_samples, int(_WINDOW * self._rate))
         before = (self._length - config.window_samples) // 2  # centers each window in the frame's own window
@@ -68,6 +69,7 @@ class PitchTracker:
         """Return the rows of a block and the frames after it; log pitch is interpolated between voiced frames."""
         from discriminants.util import numba_cache  # noqa: F401, I001 (before librosa, which compiles when imported)
         import librosa
+        from scipy.signal import fftconvolve
 
         pitch, voiced, probability = librosa.pyin(
             fftconvolve(samples, self._low_pass, "same"),

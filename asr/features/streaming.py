@@ -6,10 +6,9 @@ from functools import partial
 import numpy as np
 
 from asr.features.config import FeatureConfig
-from asr.features.deltas import append_slope
+from asr.features.deltas import append_slope, splice_padded
 from asr.features.mfcc import mfcc
 from asr.features.pitch import PitchTracker
-from asr.features.splicing import splice_padded
 from asr.util.errors import FeatureError
 
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.decode.scaled_weights import filler_penalties, scaled_weights
-from asr.decode.search_graph import transitions
+from asr.decode.search_graph import filler_penalties, scaled_weights, transitions
 from asr.decode.trellis import SLACK, Trellis
 from asr.hmm.state_graph import FILLER_PAUSE, StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology

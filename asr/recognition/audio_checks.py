@@ -5,15 +5,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from asr.acoustic.model_file import SpeechModel
-from asr.corpus.audio_stats import Measured
+from asr.corpus.audio_stats import MAX_PAUSES_LENGTH, Measured
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.level import depends_on_level, utterance_levels
 from asr.hmm.state_graph import StateGraph
 from asr.util.counted_text import count, some
 from asr.util.errors import Issue, printable
-from asr.validation.recordings import above_cut_off
-from asr.validation.transcripts import MAX_PAUSES_LENGTH
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +53,7 @@ def unusual(found: Measured, config: FeatureConfig) -> list[Issue]:
         )
         kinds.append(Issue("channels-differ", reason))
     limit = found.cut_off
-    if limit is not None and above_cut_off(found, config):
+    if limit is not None and found.lacks_band(config.sample_rate):
         reason = (
             f"no energy above {limit:g} Hz, as if converted from {2 * limit:g} Hz, but the features need up "
             f"to {config.sample_rate / 2:g} Hz. Use a model trained with sample_rate = {int(2 * limit)}"

@@ -10,8 +10,7 @@ from asr.acoustic.search_settings import ConfidenceSettings
 from asr.decode.path_segments import Segment
 from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import mbr_decode
-from asr.lattices.posteriors import arc_posteriors, default_scale, word_posteriors
-from asr.lattices.word_fits import word_fits
+from asr.lattices.posteriors import arc_posteriors, default_scale, word_fits, word_posteriors
 
 log = logging.getLogger(__name__)
 

@@ -13,15 +13,14 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.transcript_scores import phone_loop
 from asr.decode.path_segments import Segment, word_segments
 from asr.features.frame_table import NOT_FINITE, FrameTable
-from asr.features.silence import silent_utterances
+from asr.features.level import silent_utterances
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
-from asr.recognition.rejection import rejected
 from asr.recognition.search import BATCH_FRAMES, search_lattice, search_path
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
-from asr.recognition.speech_ratios import SpeechRatios, speech_ratios
+from asr.recognition.speech_ratios import SpeechRatios, rejected, speech_ratios
 from asr.util.errors import DecodeError, FeatureError, Issue, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers

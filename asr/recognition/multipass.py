@@ -14,8 +14,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.recognition.decoder import Recognition, recognize
 from asr.recognition.input_network import n_steps, recognize_adapted
-from asr.recognition.speaker_transforms import adaptable, recognized_maps
-from asr.recognition.transform_file import add_maps, load_maps
+from asr.recognition.speaker_transforms import adaptable, add_maps, load_maps, recognized_maps
 from asr.runs.progress import counted
 from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, printable

@@ -1,12 +1,17 @@
-"""Speaker transforms from recognized words or from known transcripts."""
+"""Speaker transforms from recognized words, from known transcripts, or from files of earlier runs."""
 
+import fcntl
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
+from asr.acoustic.acoustic_arrays import check_array
 from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_file import SpeechModel
@@ -21,14 +26,18 @@ from asr.features.frontend import FrontEnd
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.search import BATCH_FRAMES, search_path
 from asr.recognition.unknown_words import known_states, with_unknown_phone
-from asr.util.errors import ConfigError, attempt
+from asr.util.errors import ConfigError, ModelFormatError, attempt
 from discriminants.logistic.affine_transform import AffineTransform
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.serialization.model_file import load_arrays, save_arrays
 from discriminants.util.blas_threads import one_blas_thread
+from discriminants.util.errors import DiscriminantError
+from discriminants.util.paths import exists
 
 MAPPING_ACTIVE = 500
 """Hypotheses per frame of searches that estimate transforms; on AN4 the final words equal those with 3000."""
+FORMAT = "hybrid-asr speaker maps 1"
 
 
 def frames_of(model: SpeechModel, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
@@ -170,3 +179,69 @@ def adaptable(model: SpeechModel, maps: MapKind = "fmllr") -> SpeechModel:
     frames = FrameTable.from_utterances(["a"], ["a"], [np.zeros((1, model.front_end.n_features_), np.float32)])
     front_end = FrontEnd(as_they_are(model.front_end.config)).fit(frames)
     return replace(model, front_end=front_end, speakers=speakers)
+
+
+def save_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
+    """Write speaker transforms of a model's mixtures; equal transforms give equal bytes."""
+    names = sorted(maps)
+    n_features = speakers.front_end.n_features_
+    arrays = {
+        "matrices": np.array([maps[name].matrix for name in names]).reshape(-1, n_features, n_features),
+        "offsets": np.array([maps[name].offset for name in names]).reshape(-1, n_features),
+    }
+    save_arrays(path, arrays, {"format": FORMAT, "speakers": names, "found by": speakers.digest})
+
+
+def add_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
+    """Add transforms to a file, safely with concurrent writers; its speakers keep their transforms."""
+    with _locked(path.parent):
+        known = load_maps(path, speakers) if exists(path) else {}
+        save_maps(path, {**maps, **known}, speakers)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, AffineTransform]:
+    """Read the file of `save_maps`.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is damaged, is not a transform file, or belongs to another model.
+    """
+    try:
+        arrays, metadata = load_arrays(path)
+    except DiscriminantError as error:
+        raise ModelFormatError(str(error)) from error
+    if metadata.get("format") != FORMAT:
+        raise ModelFormatError(
+            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a file of speaker transforms"
+        )
+    if metadata.get("found by") != speakers.digest:
+        raise ModelFormatError(
+            f"{path}: the speaker transforms are of another model, or not of the type {speakers.maps!r}. Use "
+            "another file for this model"
+        )
+    names = metadata.get("speakers")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ModelFormatError(f"{path}: the speakers are not a list of different names")
+    n_features = speakers.front_end.n_features_
+    try:
+        matrices, offsets = arrays["matrices"], arrays["offsets"]
+        check_array("matrices", matrices, (len(names), n_features, n_features))
+        check_array("offsets", offsets, (len(names), n_features))
+    except (KeyError, ValueError) as error:
+        raise ModelFormatError(f"{path}: the speaker transforms are inconsistent: {error}") from error
+    return {
+        name: AffineTransform(matrix, offset) for name, matrix, offset in zip(names, matrices, offsets, strict=True)
+    }

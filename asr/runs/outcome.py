@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from asr.util.errors import AsrError, Issue, by_utterance, printable
+from asr.util.errors import AsrError, CorpusError, Issue, by_utterance, printable
 from asr.util.files import atomic_write
 
 FAILED = "failed.tsv"
@@ -66,3 +66,16 @@ def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Issue
     rows = ["\t".join((printable(one.utterance), one.code, one.message)) for one in by_utterance(failures)]
     with atomic_write(directory / FAILED) as temporary:
         temporary.write_text("".join(f"{row}\n" for row in ("utterance\tcode\treason", *rows)), encoding="utf-8")
+
+
+def require_some(path: Path, usable: Sequence[object], problems: Sequence[Issue]) -> None:
+    """Raise CorpusError with the first reason if nothing is usable."""
+    if usable:
+        return
+    if not problems:
+        raise CorpusError(f"{path}: has no utterances")
+    raise CorpusError(
+        f"{path}: none of the {len(problems)} utterances can be used; the first: {problems[0].utterance}: "
+        f"{problems[0].message}",
+        lost=problems,
+    )

@@ -11,13 +11,14 @@ from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
-from asr.features.silence import SILENT_WORDS, silent_utterances
+from asr.features.level import SILENT_WORDS, silent_utterances
 from asr.features.warping import warped_copies
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.vocabulary import other_case
-from asr.util.errors import ConfigError, CorpusError, Issue, RunError
+from asr.runs.outcome import require_some
+from asr.util.errors import ConfigError, Issue, RunError
 from asr.validation.transcripts import is_wrong_lexicon
 from discriminants.parallel.workers import Workers
 
@@ -134,19 +135,6 @@ def trainable(
             kept.append(utterance.id)
     require_some(corpus.path, kept, problems)
     return corpus.subset(kept), problems
-
-
-def require_some(path: Path, usable: Sequence[object], problems: Sequence[Issue]) -> None:
-    """Raise CorpusError with the first reason if nothing is usable."""
-    if usable:
-        return
-    if not problems:
-        raise CorpusError(f"{path}: has no utterances")
-    raise CorpusError(
-        f"{path}: none of the {len(problems)} utterances can be used; the first: {problems[0].utterance}: "
-        f"{problems[0].message}",
-        lost=problems,
-    )
 
 
 def build_static(

@@ -23,12 +23,12 @@ from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.named import file_of, is_named, lexicon_by_name
 from asr.recognition.unknown_words import unknown_phone, write_unknown_words
 from asr.recognition.vocabulary import vocabulary_line
-from asr.runs.outcome import FAILED, Outcome, account
+from asr.runs.outcome import FAILED, Outcome, account, require_some
 from asr.runs.progress import counted
 from asr.runs.run import Run, require_run_or_empty
 from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig, check_same_static
-from asr.training.dataset import Dataset, build_static, left_out, load_dataset, require_some, trainable
+from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.training.fingerprint import training_sample
 from asr.training.given_alignment import GivenAlignment, read_alignment
 from asr.training.given_settings import GivenSettings

@@ -9,7 +9,7 @@ from asr.corpus.audio_stats import Measured, measure
 from asr.corpus.data_directory import DataLists, Utterance
 from asr.corpus.rates import attempt_all
 from asr.features.config import FeatureConfig
-from asr.features.silence import SILENT_WORDS
+from asr.features.level import SILENT_WORDS
 from asr.util.counted_text import count, some
 from asr.util.errors import Issue
 from asr.validation.findings import costing, warning
@@ -113,7 +113,7 @@ def check_rates(directory: DataLists, measured: Mapping[str, Measured], config: 
 
 def check_bandwidth(directory: DataLists, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Issue]:
     """Report files upsampled from a lower rate, which leave the upper part of the settings' band empty."""
-    limits = {name: found.cut_off for name, found in measured.items() if above_cut_off(found, config)}
+    limits = {name: found.cut_off for name, found in measured.items() if found.lacks_band(config.sample_rate)}
     limited = {name: limit for name, limit in limits.items() if limit is not None}
     shown = list(limited) if 2 * len(limited) <= len(measured) else list(limited)[:1]
     for name in shown:
@@ -127,11 +127,6 @@ def check_bandwidth(directory: DataLists, measured: Mapping[str, Measured], conf
         else:
             message += "; use the original recording, or leave it out"
         yield warning("band-limited", *_recording_place(directory, name), message)
-
-
-def above_cut_off(found: Measured, config: FeatureConfig) -> bool:
-    """Whether the settings' band exceeds the utterance's bandwidth."""
-    return found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
 
 
 def check_segments_apart(directory: DataLists, measured: Mapping[str, Measured]) -> Iterator[Issue]:

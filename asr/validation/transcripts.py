@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from asr.corpus.audio_stats import MAX_PAUSES_LENGTH
 from asr.corpus.data_directory import DataLists
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
@@ -20,8 +21,8 @@ FASTEST = 8.0
 """Words per second; fast readers reach five."""
 _HABIT = 10  # occurrences from which words in another letter case, or with marks, are not typos
 _MIN_WORDS = 3  # for a reliable rate: a tightly cut word lasts 0.1 s
-MAX_PAUSES_LENGTH, SECONDS_A_WORD = 10.0, 2.0
-"""Maximum duration in seconds: a constant and an amount per word."""
+SECONDS_A_WORD = 2.0
+"""Maximum duration of a word in seconds, in addition to the pauses."""
 
 
 MIN_KNOWN = 0.25

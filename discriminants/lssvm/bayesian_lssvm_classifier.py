@@ -1,6 +1,6 @@
 """Least-squares support vector classifiers that choose penalty, widths and inputs by the evidence."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax
@@ -15,7 +15,7 @@ from discriminants.posteriors.output_models import PlattOutputModel, finite_log_
 from discriminants.util.blas_threads import one_blas_thread_for_few
 from discriminants.util.estimator import estimator, parameter
 from discriminants.util.inputs import checked_samples
-from discriminants.util.weights import weights_of
+from discriminants.util.weights import CLASS_WEIGHTS, weights_of
 
 _MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
 
@@ -28,7 +28,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     The targets are +-1, one output per class against the rest (one output for two classes). They are treated as
     regression targets with normal noise, as in `BayesianLSSVMRegressor`. Probabilities include the posterior variance
     of the output, so they approach the priors far from the training samples (Suykens et al. 2002, section 4.1.3). The
-    predicted class has the largest probability. For weights of classes use `LSSVMClassifier(class_weight=...)`.
+    predicted class has the largest probability.
 
     Time and memory are those of `BayesianLSSVMRegressor`; all outputs share the decompositions.
 
@@ -42,6 +42,8 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         (4.19-4.27). It is overconfident, because outputs of training samples are optimistic and label errors are not
         normal. "leave_one_out" is Platt's sigmoid of the output divided by its standard deviation (posterior variance
         plus noise), fitted to leave-one-out outputs.
+    class_weight : None
+        Weights of classes are not supported. Use `LSSVMClassifier(class_weight=...)`.
 
     Attributes
     ----------
@@ -61,6 +63,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     """
 
     posterior: str = parameter({"leave_one_out", "moderated"}, default="leave_one_out")
+    class_weight: Any = parameter(*CLASS_WEIGHTS, default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: None = None) -> Self:
         """Learn the outputs and their probabilities.
@@ -68,8 +71,8 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         Raises
         ------
         ValueError
-            For fewer than two classes, weights of samples (not supported), a kernel that is precomputed, not symmetric
-            or has negative eigenvalues, or `select_inputs` with another kernel than "ard_gaussian".
+            For fewer than two classes, weights of samples or classes (not supported), a kernel that is precomputed, not
+            symmetric or has negative eigenvalues, or `select_inputs` with another kernel than "ard_gaussian".
         """
         self._validate_params()
         X, y = checked_samples(self, X, y)

@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from discriminants.util.errors import ModelFormatError
+from discriminants.util.errors import MissingModelError, ModelFormatError
 from discriminants.util.files import atomic_write
 
 _KEY = "model"
@@ -113,8 +113,8 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
+    MissingModelError
+        If the file does not exist; also a FileNotFoundError.
     ModelFormatError
         If the file is truncated, is not a safetensors file, does not match its header or checksum, or lacks the
         metadata of `save_arrays`.
@@ -156,7 +156,11 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
 
 def _check_header(path: Path) -> None:
     """Refuse a header that is longer than the file or would take too much memory."""
-    with path.open("rb") as file:
+    try:
+        opened = path.open("rb")
+    except FileNotFoundError as error:
+        raise MissingModelError(f"{path} does not exist. Expected a file written by save_arrays") from error
+    with opened as file:
         size, header_size = os.fstat(file.fileno()).st_size, _header_size(file.read(8))
         if size < 8 or not 2 <= header_size <= min(size - 8, _HEADER_LIMIT):
             _refuse(path, f"header of {header_size} bytes in a file of {size} bytes")

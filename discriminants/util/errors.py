@@ -18,6 +18,10 @@ class ModelFormatError(DiscriminantError, ValueError):
     """A model file that is truncated, damaged or of another format, or content that cannot be written."""
 
 
+class MissingModelError(ModelFormatError, FileNotFoundError):
+    """A model file that does not exist; also a FileNotFoundError."""
+
+
 class UntrustedClassError(ModelFormatError):
     """A model file that names a class outside the trusted modules and classes."""
 

@@ -7,16 +7,15 @@ import):
 
 - Stored files have a checksum. Unreadable files are compiled again, and unwritable ones are not stored.
 - Without a writable directory, a temporary one is used by this process and its workers.
-- A log message announces compilation when a process starts it, and when it starts again later.
+- A log message announces compilation, once per command: not again later, and not in its worker processes.
 """
 
 import atexit
 import logging
-import math
+import multiprocessing
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -36,7 +35,6 @@ logger = logging.getLogger(__name__)
 
 caching: Any = _caching  # numba has no types for its inner classes
 _SLOW = "compiling functions for this machine (first use only; may take minutes on a busy machine)"
-_PAUSE = 30.0  # seconds without compiling after which it is logged again
 _ADVICE = "Use NUMBA_CACHE_DIR with a writable directory for fast starts"
 
 
@@ -54,13 +52,12 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
         self._key = key
         found = super().load(key)
         if found is None:
-            _tell_of_compiling()
+            _announce_compiling()
         return found
 
     def save(self, key: Any, data: Any) -> None:
         self._key = key
         super().save(key, data)
-        _compiled_at[0] = time.monotonic()
 
     def _load_index(self) -> Any:
         return super()._load_index() if self._is_whole(self._index_path) else {}
@@ -135,11 +132,11 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _tell_of_compiling() -> None:
-    """Log that functions are compiled, unless one was compiled recently: each stage of a long job logs once."""
-    if time.monotonic() - _compiled_at[0] > _PAUSE:
+def _announce_compiling() -> None:
+    """Log once that functions are compiled; the worker processes of a command log nothing."""
+    if not _announced and multiprocessing.current_process().name == "MainProcess":
+        _announced.append(_SLOW)
         logger.info(_SLOW)
-    _compiled_at[0] = time.monotonic()
 
 
 def _tell_once(message: str) -> None:
@@ -149,7 +146,7 @@ def _tell_once(message: str) -> None:
         logger.warning(message)
 
 
-_compiled_at = [-math.inf]  # monotonic time of the last compilation
+_announced: list[str] = []
 _told: list[str] = []
 
 

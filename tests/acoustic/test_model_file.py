@@ -24,7 +24,7 @@ from asr.alignment.pause_model import PauseSounds
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.features.small_mixture import fit_mixture
+from asr.features.speaker_background import fit_mixture
 from asr.hmm.topology import uniform_self_loops
 from asr.lexicon import Lexicon
 from asr.util.errors import DecodeError, ModelFormatError

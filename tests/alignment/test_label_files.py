@@ -13,9 +13,8 @@ from praatio.data_classes.interval_tier import IntervalTier
 from praatio.data_classes.textgrid import Textgrid
 
 from asr.alignment.frame_times import FrameTimes
-from asr.alignment.label_files import LABEL_FORMATS, label_formats, write_label_files
+from asr.alignment.label_files import LABEL_FORMATS, label_formats, source_files, write_label_files
 from asr.alignment.recording_labels import AlignedUtterance
-from asr.commands.prepare import source_files
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.corpus.formats.elan import open_elan
 from asr.decode.path_segments import Segment

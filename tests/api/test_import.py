@@ -22,6 +22,11 @@ def test_importing_asr_imports_nothing_heavy():
     assert [name for name in loaded if name.startswith("asr")] == ["asr"]
 
 
+def test_recognizer_imports_no_training_checks_or_reports():
+    loaded = json.loads(run("import json, sys; from asr import Recognizer; print(json.dumps(sorted(sys.modules)))"))
+    assert not {"asr.training", "asr.validation", "asr.report"} & set(loaded)
+
+
 def test_every_name_offered_is_there():
     for name in package.__all__:
         assert getattr(package, name).__name__.rpartition(".")[2] == name

@@ -101,6 +101,7 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (np.zeros((2, 8000)), RATE, CorpusError, r"\(2, 8000\)"),
         (np.zeros(0), RATE, CorpusError, "no samples"),
         (np.full(8000, np.nan), RATE, CorpusError, "not finite"),
+        (np.r_[np.zeros(4000), -np.inf, np.zeros(4000)], RATE, CorpusError, "not finite.* sample 4000 .*-inf"),
         (np.full(8000, 20000.0), RATE, CorpusError, "32768"),
         (np.broadcast_to(np.float32(0), (2**40,)), RATE, CorpusError, "too long"),
         (np.zeros(50), RATE, FeatureError, "shorter than one window"),

@@ -38,6 +38,8 @@ def test_the_version_is_printed(asr: Asr) -> None:
         (["decode", "--model", "m", "--out", "o"], "either audio files or --data"),
         (["decode", "--model", "m", "--out", "o", "--data", "d", "a.wav"], "either audio files or --data"),
         (["decode", "--model", "m", "--out", "o", "--beam", "wide", "a.wav"], "--beam"),
+        (["decode", "--model", "m", "--out", "o", "--lm-scale", "-2", "a.wav"], "'-2'"),
+        (["decode", "--model", "m", "--out", "o", "--n-best", "many", "a.wav"], "'many'"),
     ],
 )
 def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complaint: str) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from asr.alignment.label_files import PREPARED
 from asr.cli import main
-from asr.commands.prepare import FORMATS, TABLE, Prepared, change_table, prepare
+from asr.commands.prepare import FORMATS, Prepared, change_table, prepare
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.formats.source import ReadOptions
 from asr.util.errors import ConfigError, CorpusError
@@ -19,7 +20,7 @@ def run(format_name: str, source: Path, out: Path, **options: object) -> Prepare
 
 
 def rows_of(out: Path) -> list[list[str]]:
-    lines = (out / TABLE).read_text(encoding="utf-8").splitlines()
+    lines = (out / PREPARED).read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines[1:]]
 
 

@@ -11,8 +11,9 @@ import pytest
 import soundfile
 
 import asr
+from asr.alignment.label_files import PREPARED
 from asr.cli import main
-from asr.commands.prepare import TABLE, summary
+from asr.commands.prepare import summary
 from asr.corpus.data_directory import read_data_directory
 from asr.util.errors import AsrError, ConfigError, CorpusError
 from tests.source_formats import CORPORA, RATE, WRITERS, write_sound
@@ -221,7 +222,7 @@ def test_fault_is_named_and_other_entries_are_used(fault: str, tmp_path: Path) -
     whole = asr.prepare(format_name, source, tmp_path / "whole")
     change(tmp_path / "source")
     result = asr.prepare(format_name, source, tmp_path / "data")
-    rows = [line.split("\t") for line in (tmp_path / "data" / TABLE).read_text("utf-8").splitlines()[1:]]
+    rows = [line.split("\t") for line in (tmp_path / "data" / PREPARED).read_text("utf-8").splitlines()[1:]]
     left_out = [row for row in rows if row[2] != "used"]
     assert len(rows) == result.n_found == len(result.utterances) + len(left_out)
     left_out = [row for row in left_out if row[2] != "other-tier"]  # glosses
@@ -268,7 +269,7 @@ def test_ids_that_occur_twice_are_renamed_and_listed(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(f"file,text,speaker,id\n{rows}")
     result = asr.prepare("table", tmp_path / "table.csv", tmp_path / "data")
     assert len(result.utterances) == 2 and list(result.renamed.values()) == ["anna_same"]
-    (row,) = [line for line in (tmp_path / "data" / TABLE).read_text().splitlines() if "renamed" in line]
+    (row,) = [line for line in (tmp_path / "data" / PREPARED).read_text().splitlines() if "renamed" in line]
     assert "table.csv:3" in row and "anna_same" in row
     assert any("renamed" in line and "table.csv:3" in line for line in summary(result, tmp_path))
 

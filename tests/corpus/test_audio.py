@@ -102,6 +102,18 @@ def test_empty_missing_and_infinite_audio_is_refused(tmp_path):
             read_audio(tmp_path / name, rate=16000)
 
 
+@pytest.mark.parametrize("n_channels", [1, 2])
+def test_infinite_sample_place_is_in_the_message(tmp_path, n_channels):
+    samples = np.zeros((16000, n_channels))
+    samples[12000, -1] = np.nan
+    path = tmp_path / "nan.wav"
+    soundfile.write(path, samples, 16000, subtype="FLOAT")
+    for start in (None, 0.5):
+        with pytest.raises(CorpusError, match=r"sample 12000 at 0\.750 s.* nan") as found:
+            read_audio(path, rate=16000, start=start)
+        assert found.value.code == "not-finite"
+
+
 def test_an4_audio_is_read_at_either_rate(speech_data):
     utterance = read_data_directory(speech_data / "an4" / "audio_test").utterances[0]
     full, half = read_audio(utterance.source, rate=16000), read_audio(utterance.source, rate=8000)

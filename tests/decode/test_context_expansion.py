@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.alignment.transcript_graph import transcript_graph
+from asr.decode.context_expansion import merge_equal_states
 from asr.decode.graph_compiler import compile_graph
-from asr.decode.merging import merge_equal_states
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.decode.token_passing import best_path
 from asr.grammar.automaton_arrays import automaton_arrays

@@ -1,15 +1,15 @@
 """Compiled code is kept where it can be, and what is wrong with the place or the files never ends a program."""
 
 import logging
-import math
+import multiprocessing
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
+from discriminants.parallel.workers import LocalWorkers
 from discriminants.util import numba_cache
 
 ROOT = Path(__file__).parents[2]
@@ -66,17 +66,23 @@ def test_code_is_kept_beside_the_source_and_used_again(module: Path) -> None:
     assert run(module) == ("42 1", "")
 
 
-def test_compiling_is_told_again_where_it_begins_anew(caplog, monkeypatch) -> None:
-    clock = [1000.0]
-    monkeypatch.setattr(numba_cache, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(numba_cache, "_compiled_at", [-math.inf])
+@pytest.mark.parametrize(("process", "expected"), [("MainProcess", 1), ("LokyProcess-2", 0)])
+def test_compiling_is_logged_once_and_not_by_workers(caplog, monkeypatch, process: str, expected: int) -> None:
+    monkeypatch.setattr(numba_cache, "_announced", [])
+    monkeypatch.setattr(multiprocessing.current_process(), "name", process)
     with caplog.at_level(logging.INFO, logger=numba_cache.__name__):
-        texts = []
-        for seconds in (0.0, 20.0, 20.0, 31.0, 5.0):
-            clock[0] += seconds
-            numba_cache._tell_of_compiling()
-            texts.append(len(caplog.messages))
-    assert texts == [1, 1, 1, 2, 2]
+        for _ in range(3):
+            numba_cache._announce_compiling()
+    assert len(caplog.messages) == expected
+
+
+def test_workers_of_a_command_have_other_process_names() -> None:
+    [name] = LocalWorkers(2).map(_process_name, [0])
+    assert name != multiprocessing.current_process().name == "MainProcess"
+
+
+def _process_name(_: int) -> str:
+    return multiprocessing.current_process().name
 
 
 @pytest.mark.slow

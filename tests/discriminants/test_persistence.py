@@ -30,6 +30,7 @@ from discriminants import (
     PairwiseClassifier,
 )
 from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
+from discriminants.util.errors import MissingModelError
 
 ARRAYS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -204,8 +205,9 @@ def test_a_header_that_does_not_fit_the_file_is_refused_before_anything_is_read(
 
 
 def test_a_missing_file_is_reported_as_missing(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        load_arrays(tmp_path / "none")
+    for kind in (FileNotFoundError, MissingModelError, ModelFormatError):
+        with pytest.raises(kind, match="none does not exist"):
+            load_arrays(tmp_path / "none")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.features.deltas import add_deltas
-from asr.features.splicing import splice
+from asr.features.deltas import add_deltas, splice
 
 
 def slope(frames: np.ndarray, window: int) -> np.ndarray:

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from asr.features.config import FeatureConfig
-from asr.features.deltas import add_deltas
+from asr.features.deltas import add_deltas, splice
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.mfcc import mfcc
-from asr.features.splicing import splice
 from asr.util.errors import FeatureError, ModelFormatError
 
 

@@ -9,9 +9,8 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import signal_features
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.features.level import utterance_levels
+from asr.features.level import silent_utterances, utterance_levels
 from asr.features.pitch import LOOKAHEAD, pitch_features
-from asr.features.silence import silent_utterances
 from asr.util.errors import FeatureError
 from benchmarks.tones import errors, make_corpus
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from asr.features.small_mixture import MAX_FRAMES, MIN_FRAMES, SmallMixture, fit_mixture
+from asr.features.speaker_background import MAX_FRAMES, MIN_FRAMES, SmallMixture, fit_mixture
 
 
 def test_the_density_is_scipys():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from asr.features.small_mixture import MIN_FRAMES
-from asr.features.speaker_background import BackgroundModel, fit_background
+from asr.features.speaker_background import MIN_FRAMES, BackgroundModel, fit_background
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 1.0], [0.0, -4.0]])
 

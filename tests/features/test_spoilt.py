@@ -6,8 +6,7 @@ import pytest
 from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.kaldi_ark import write_archive
 from asr.features.config import FeatureConfig
-from asr.features.extraction import extract_static
-from asr.features.outliers import find_outlier_utterances
+from asr.features.extraction import extract_static, find_outlier_utterances
 
 
 def matrices(n_utterances: int = 12, seed: int = 0) -> list[np.ndarray]:

@@ -3,8 +3,7 @@
 import pytest
 
 from asr.hmm.topology import SILENCE, Topology
-from asr.hmm.tree_plot import draw_tree
-from asr.hmm.tree_text import tree_lines
+from asr.hmm.tree_plot import draw_tree, tree_lines
 from asr.util.errors import ConfigError
 from tests.hmm.random_tying import random_tying
 

@@ -15,8 +15,7 @@ from asr.grammar.slf import read_slf, slf_grammar
 from asr.lattices import minimum_bayes_risk
 from asr.lattices.kaldi_text import read_kaldi_lattices, write_kaldi_lattices
 from asr.lattices.minimum_bayes_risk import mbr_decode
-from asr.lattices.n_best import n_best
-from asr.lattices.oracle import oracle_errors
+from asr.lattices.n_best import n_best, oracle_errors
 from asr.lattices.posteriors import arc_posteriors, word_posteriors
 from asr.lattices.rescoring import rescored
 from asr.lattices.slf import read_slf_lattice, write_slf_lattice

@@ -17,8 +17,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.warping import warping_matrix
 from asr.grammar import word_loop
 from asr.recognition.decoder import recognize
-from asr.recognition.speaker_transforms import adaptable, recognized_maps
-from asr.recognition.transform_file import add_maps, load_maps, save_maps
+from asr.recognition.speaker_transforms import adaptable, add_maps, load_maps, recognized_maps, save_maps
 from asr.scoring.wer import score_utterances
 from asr.util.errors import ConfigError, ModelFormatError
 from discriminants.logistic.affine_transform import AffineTransform, identity_map

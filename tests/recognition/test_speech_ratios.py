@@ -17,9 +17,8 @@ from asr.corpus.data_directory import read_data_directory
 from asr.decode.path_segments import frame_scores
 from asr.decode.token_passing import best_path
 from asr.features.extraction import extract_static
-from asr.recognition.rejection import checksum, warn_of_rejection
 from asr.recognition.speaker_transforms import frames_of
-from asr.recognition.speech_ratios import speech_ratios
+from asr.recognition.speech_ratios import checksum, speech_ratios, warn_of_rejection
 
 
 @pytest.fixture(scope="module")

@@ -40,6 +40,8 @@ def load(path: str | os.PathLike[str]) -> GraphemeToPhoneme:
     """Read a file of `save`; raise ModelFormatError if it is damaged or not a model of this kind."""
     try:
         arrays, metadata = load_arrays(Path(path))
+    except FileNotFoundError as error:
+        raise ModelFormatError(f"{path} does not exist. Expected a model of asr lexicon") from error
     except DiscriminantError as error:
         raise ModelFormatError(str(error)) from error
     except OSError as error:

@@ -14,8 +14,7 @@ from asr.acoustic.model_metadata import Rejection
 from asr.acoustic.search_settings import SearchSettings
 from asr.grammar.filler import without_filler
 from asr.recognition.decoder import recognize
-from asr.recognition.rejection import checksum
-from asr.recognition.speech_ratios import SpeechRatio
+from asr.recognition.speech_ratios import SpeechRatio, checksum
 from asr.runs.progress import counted
 from asr.scoring.wer import score_utterances
 from asr.training.dataset import Dataset

@@ -52,6 +52,7 @@ OUT_OF_RANGE: list[tuple[str, list[Any]]] = [
     ("batch_size", COUNTS),
     ("chooser", ["best", None, 3]),
     ("centers", [3, "all"]),
+    ("class_weight", [3, "heavy", [1.0, 2.0]]),
 ]
 
 

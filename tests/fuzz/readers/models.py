@@ -18,11 +18,10 @@ from asr.decode.graph_compiler import compile_graph
 from asr.features.frame_table import FrameTable
 from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
-from asr.hmm.tree_text import tree_graph, tree_lines
+from asr.hmm.tree_plot import tree_graph, tree_lines
 from asr.lexicon import GraphemeToPhoneme, Lexicon
 from asr.recognition.search import search_words
-from asr.recognition.speaker_transforms import frames_of
-from asr.recognition.transform_file import load_maps, save_maps
+from asr.recognition.speaker_transforms import frames_of, load_maps, save_maps
 from asr.util.errors import LexiconError
 from discriminants.logistic.affine_transform import AffineTransform
 from discriminants.serialization.persistence import estimator_from_arrays, load_arrays
