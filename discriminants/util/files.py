@@ -90,6 +90,8 @@ class _Plain:
 
 def _prepared(path: Path) -> Path:
     """Return the temporary sibling; create its directory and remove files left by killed processes for this path."""
+    if not path.name:  # "" and "." name the current directory
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path.parent, path.name)
     return path.with_name(f".{path.name}.partial-{os.getpid()}")

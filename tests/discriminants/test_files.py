@@ -189,3 +189,10 @@ def test_atomic_write_litter_of_a_later_file_goes_with_that_file(tmp_path: Path)
         with atomic_write(tmp_path / name) as temporary:
             temporary.touch()
     assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt"}
+
+
+@pytest.mark.parametrize("name", ["", "."])
+def test_the_current_directory_is_no_file(name: str) -> None:
+    with pytest.raises(IsADirectoryError) as caught, atomic_write(name):
+        pass
+    assert caught.value.filename == "."
