@@ -143,7 +143,7 @@ _ESTIMATORS = [
     BayesianLSSVMRegressor(kernel="polynomial"),
     BayesianLSSVMClassifier(),
     BayesianLSSVMClassifier(kernel="ard_gaussian", tune_width=False, posterior="moderated"),
-    HeteroscedasticLSSVMRegressor(),
+    HeteroscedasticLSSVMRegressor(max_rounds=2),
     HeteroscedasticLSSVMRegressor(kernel="linear", noise_kernel="ard_gaussian", max_rounds=1),
     PrunedLSSVMRegressor(share=0.3),
     PrunedLSSVMClassifier(share=0.3, coding="minimum-output", posterior="platt"),
