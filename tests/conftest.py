@@ -36,12 +36,36 @@ SLOW_FOLDERS = ("benchmarks", "recipes")
 """Folders of `tests` whose tests are all slow."""
 
 
+LONG_FILES = (
+    "end_to_end/test_signals.py",
+    "discriminants/test_estimator_contract.py",
+    "end_to_end/test_little_memory.py",
+    "end_to_end/test_killed_training.py",
+    "end_to_end/test_damaged_run.py",
+    "examples/test_notebooks.py",
+    "end_to_end/test_full_disk.py",
+    "end_to_end/test_cluster.py",
+    "end_to_end/test_train_to_score.py",
+    "end_to_end/test_flawed_corpus.py",
+    "end_to_end/test_classifiers.py",
+    "examples/test_discriminants_guide.py",
+    "examples/test_guides.py",
+    "examples/test_plots.py",
+    "examples/test_python_guide.py",
+    "fuzz/test_readers.py",
+    "recipes/test_benchmarks.py",
+)
+"""Files that take longest. They start first, so that no worker is busy with one when the others have ended."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of slow folders."""
+    """Mark the tests of slow folders, and put the tests of long files first."""
     for item in items:
         if item.path.parent.name in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+    rank = {Path(__file__).parent / name: number for number, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture
