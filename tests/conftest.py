@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from asr.cli import main
+from tests.made_once import made_once
 from tests.toy_corpus import make_toy_corpus
 
 if TYPE_CHECKING:
@@ -35,12 +36,36 @@ SLOW_FOLDERS = ("benchmarks", "recipes")
 """Folders of `tests` whose tests are all slow."""
 
 
+LONG_FILES = (
+    "end_to_end/test_signals.py",
+    "discriminants/test_estimator_contract.py",
+    "end_to_end/test_little_memory.py",
+    "end_to_end/test_killed_training.py",
+    "end_to_end/test_damaged_run.py",
+    "examples/test_notebooks.py",
+    "end_to_end/test_full_disk.py",
+    "end_to_end/test_cluster.py",
+    "end_to_end/test_train_to_score.py",
+    "end_to_end/test_flawed_corpus.py",
+    "end_to_end/test_classifiers.py",
+    "examples/test_discriminants_guide.py",
+    "examples/test_guides.py",
+    "examples/test_plots.py",
+    "examples/test_python_guide.py",
+    "fuzz/test_readers.py",
+    "recipes/test_benchmarks.py",
+)
+"""Files that take longest. They start first, so that no worker is busy with one when the others have ended."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of slow folders."""
+    """Mark the tests of slow folders, and put the tests of long files first."""
     for item in items:
         if item.path.parent.name in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+    rank = {Path(__file__).parent / name: number for number, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture
@@ -114,41 +139,54 @@ def toy_recipe(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(scope="session")
 def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the data directories train and test, lexicon.txt, and settings.toml fit for so little speech."""
-    corpus = make_toy_corpus(tmp_path_factory.mktemp("toy"))
-    (corpus / "settings.toml").write_text(
-        "features = {sample_rate = 8000}\n"
-        "gmm = {mixtures = [1, 2], iterations = [6, 4]}\n"
-        "hybrid = {mixtures = 0, vtlp_warps = [0.92, 1.08], augment_silence_ms = 0, "
-        "parameters = {n_centers = 100, n_candidates = 300}}\n"
-        'speakers = {maps = "none"}\n'
-        "tuning = {held_out = 0.5}\n"
-    )
-    return corpus
+    """Folder with the data directories train and test, lexicon.txt, and settings.toml fit for so little speech.
+
+    All workers share it, so tests change a copy.
+    """
+
+    def make(folder: Path) -> None:
+        make_toy_corpus(folder)
+        (folder / "settings.toml").write_text(
+            "features = {sample_rate = 8000}\n"
+            "gmm = {mixtures = [1, 2], iterations = [6, 4]}\n"
+            "hybrid = {mixtures = 0, vtlp_warps = [0.92, 1.08], augment_silence_ms = 0, "
+            "parameters = {n_centers = 100, n_candidates = 300}}\n"
+            'speakers = {maps = "none"}\n'
+            "tuning = {held_out = 0.5}\n"
+        )
+
+    return made_once(tmp_path_factory, "toy", make)
 
 
 @pytest.fixture(scope="session")
 def tiny_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `toy_corpus`, with so little speech that training takes a second and the model makes errors."""
-    corpus = make_toy_corpus(tmp_path_factory.mktemp("tiny"), n_speakers=3, n_utterances=9, n_test_utterances=2)
-    (corpus / "settings.toml").write_text(
-        "features = {sample_rate = 8000}\n"
-        "gmm = {mixtures = [1, 2], iterations = [3, 2]}\n"
-        "hybrid = {vtlp_warps = [], realignments = 1, "
-        "parameters = {n_centers = 30, n_candidates = 60, max_iter = 2, min_steps = 20}}\n"
-    )
-    return corpus
+    """As `toy_corpus`, with so little speech that training takes a second and the model makes errors; one fold."""
+
+    def make(folder: Path) -> None:
+        make_toy_corpus(folder, n_speakers=3, n_utterances=9, n_test_utterances=2)
+        (folder / "settings.toml").write_text(
+            "features = {sample_rate = 8000}\n"
+            "gmm = {mixtures = [1, 2], iterations = [3, 2]}\n"
+            "hybrid = {vtlp_warps = [], realignments = 1, "
+            "parameters = {n_centers = 30, n_candidates = 60, max_iter = 2, min_steps = 20}}\n"
+            "tuning = {words = 1}\n"
+        )
+
+    return made_once(tmp_path_factory, "tiny", make)
 
 
 @pytest.fixture(scope="session")
 def toy_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Work directory of a model trained on the toy corpus, with `--jobs 1`."""
-    work_dir = tmp_path_factory.mktemp("toy-run") / "run"
-    arguments = ["--data", toy_corpus / "train", "--lexicon", toy_corpus / "lexicon.txt", "--work-dir", work_dir]
-    with pytest.raises(SystemExit) as stop:
-        main(["train", *map(str, arguments), "--config", str(toy_corpus / "settings.toml"), "--jobs", "1"])
-    assert stop.value.code == 0
-    return work_dir
+    """Work directory of a model trained on the toy corpus, with `--jobs 1`; tests change a copy."""
+    given = ["--data", toy_corpus / "train", "--lexicon", toy_corpus / "lexicon.txt"]
+
+    def make(folder: Path) -> None:
+        arguments = [*given, "--config", toy_corpus / "settings.toml", "--work-dir", folder / "run", "--jobs", 1]
+        with pytest.raises(SystemExit) as stop:
+            main(["train", *map(str, arguments)])
+        assert stop.value.code == 0
+
+    return made_once(tmp_path_factory, "toy-run", make) / "run"
 
 
 @pytest.fixture(scope="session")

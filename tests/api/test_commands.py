@@ -14,6 +14,7 @@ SETTINGS = {
     "features": {"sample_rate": 8000},
     "gmm": {"mixtures": [1, 2], "iterations": [3, 2]},
     "hybrid": {"vtlp_warps": [], "realignments": 1},
+    "tuning": {"words": 1},
 }
 PARAMETERS = {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 20}
 

@@ -115,12 +115,11 @@ def test_train_stops_with_all_reasons_at_once(
 ) -> None:
     corpus.set_line("train/wav.scp", 2, f"{corpus.names[1]} cat x |")
     corpus.append("lexicon.txt", "WELL W SIL")
-    corpus.append("settings.toml", "[tuning]")
-    corpus.append("settings.toml", "held_out = 7")
+    corpus.change("settings.toml", 4, "words = 1", "held_out = 7")
     status, out, err = train()
     assert (status, out) == (1, "")
     assert err.startswith("asr: error: ") and err.count("\n") == 1
-    for part in ("settings.toml:5: tuning.held_out", "lexicon.txt:6: the word 'WELL'", "wav.scp:2: the entry of"):
+    for part in ("settings.toml:4: tuning.held_out", "lexicon.txt:6: the word 'WELL'", "wav.scp:2: the entry of"):
         assert part in err
     assert not [
         record for record in caplog.records if record.levelno >= logging.ERROR

@@ -138,13 +138,14 @@ def test_command_writes_a_page_into_the_run(asr, tmp_path, data):
 
 
 def test_training_gets_its_report_again(asr, tmp_path, toy_run):
-    before = (toy_run / "report.html").read_bytes()
-    models = {path: path.stat().st_mtime_ns for path in toy_run.glob("*.safetensors")}
-    (toy_run / "report.html").write_text("lost")
-    assert asr("report", toy_run)[:2] == (0, f"{toy_run / 'report.html'}\n")
-    assert (toy_run / "report.html").read_bytes() == before
+    run = Path(shutil.copytree(toy_run, tmp_path / "run"))
+    before = (run / "report.html").read_bytes()
+    models = {path: path.stat().st_mtime_ns for path in run.glob("*.safetensors")}
+    (run / "report.html").write_text("lost")
+    assert asr("report", run)[:2] == (0, f"{run / 'report.html'}\n")
+    assert (run / "report.html").read_bytes() == before
     assert {path: path.stat().st_mtime_ns for path in models} == models
-    assert asr("report", toy_run, "--out", tmp_path / "r.html")[0] == 0
+    assert asr("report", run, "--out", tmp_path / "r.html")[0] == 0
     assert (tmp_path / "r.html").read_bytes() == before
 
 

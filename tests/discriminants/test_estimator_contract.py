@@ -143,8 +143,8 @@ _ESTIMATORS = [
     BayesianLSSVMRegressor(kernel="polynomial"),
     BayesianLSSVMClassifier(),
     BayesianLSSVMClassifier(kernel="ard_gaussian", tune_width=False, posterior="moderated"),
-    HeteroscedasticLSSVMRegressor(),
-    HeteroscedasticLSSVMRegressor(kernel="linear", noise_kernel="ard_gaussian", max_rounds=2),
+    HeteroscedasticLSSVMRegressor(max_rounds=2),
+    HeteroscedasticLSSVMRegressor(kernel="linear", noise_kernel="ard_gaussian", max_rounds=1),
     PrunedLSSVMRegressor(share=0.3),
     PrunedLSSVMClassifier(share=0.3, coding="minimum-output", posterior="platt"),
     CommitteeRegressor(n_members=2, random_state=0),
@@ -178,9 +178,9 @@ _ESTIMATORS = [
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, solver="irls", alpha=1e-3),
     SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", solver="irls", alpha=1e-3),
     # Few centers: with one per distinct point the last choice is a tie, which rounding decides.
-    SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03),
-    SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03, alpha=1e-7),
-    SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", learning_rate=0.03),
+    SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03, min_steps=20),
+    SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03, alpha=1e-7, min_steps=20),
+    SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", learning_rate=0.03, min_steps=20),
 ]
 
 

@@ -15,7 +15,10 @@ Asr = Callable[..., tuple[int, str, str]]
 
 def training(corpus: Path, work_dir: Path, classifier: str) -> list[str]:
     config = work_dir.parent / "settings.toml"
-    config.write_text("features = {sample_rate = 8000}\ngmm = {mixtures = [1, 2], iterations = [3, 2]}\n")
+    config.write_text(
+        "features = {sample_rate = 8000}\ngmm = {mixtures = [1, 2], iterations = [3, 2]}\n"
+        "hybrid = {vtlp_warps = [], realignments = 1}\ntuning = {words = 1}\n"
+    )
     return [
         "train", "--data", str(corpus / "train"), "--lexicon", str(corpus / "lexicon.txt"), "--config", str(config),
         "--work-dir", str(work_dir), "--jobs", "1", "--classifier", classifier,

@@ -16,7 +16,7 @@ from tests.end_to_end.conftest import Warm
 
 pytestmark = pytest.mark.slow
 
-N_PLACES = int(os.environ.get("DAMAGED_PLACES", "40"))
+N_PLACES = int(os.environ.get("DAMAGED_PLACES", "20"))
 RESULTS = ("model.safetensors", "gmm.safetensors", "grammar.arpa")
 
 
@@ -40,7 +40,7 @@ def append(path: Path, place: random.Random) -> None:
         file.write(place.randbytes(place.randrange(1, 100)))
 
 
-DAMAGE: tuple[Callable[[Path, random.Random], None], ...] = (flip_a_byte, flip_a_byte, cut, remove, append)
+DAMAGE: tuple[Callable[[Path, random.Random], None], ...] = (flip_a_byte, cut, remove, append)
 
 
 def files(work_dir: Path) -> list[Path]:
@@ -86,10 +86,10 @@ def test_damage_anywhere_is_refused_by_name_or_changes_nothing(
 ) -> None:
     place = random.Random(number)
     whole, work_dir = runs[number % len(runs)], tmp_path / "run"
+    damage = DAMAGE[number // len(runs) % len(DAMAGE)]
     shutil.copytree(whole, work_dir)
     checkpoints = [path for path in files(work_dir) if ".checkpoint" in str(path)]
     file = place.choice(checkpoints if checkpoints and place.random() < 0.5 else files(work_dir))
-    damage = place.choice(DAMAGE)
     damage(work_dir / file, place)
     status, said = warm(*tiny_training, work_dir)
     texts = f"{damage.__name__} of {file} in {whole.name}: {said}"

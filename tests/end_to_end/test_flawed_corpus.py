@@ -8,26 +8,52 @@ import numpy as np
 import pytest
 import soundfile
 
+from asr.cli import main
+
 Asr = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder in which each test has its copy of the corpus, because runs record the paths of their inputs."""
+    return tmp_path_factory.mktemp("flawed")
+
+
 @pytest.fixture
-def corpus(tiny_corpus: Path, tmp_path: Path) -> Path:
+def corpus(tiny_corpus: Path, place: Path) -> Path:
     """A copy of the tiny corpus to spoil."""
-    return Path(shutil.copytree(tiny_corpus, tmp_path / "corpus"))
+    shutil.rmtree(place / "corpus", ignore_errors=True)
+    return Path(shutil.copytree(tiny_corpus, place / "corpus"))
+
+
+def command(corpus: Path, work_dir: Path) -> list[object]:
+    """Return the arguments of a training."""
+    return [
+        "train", "--data", corpus / "train", "--lexicon", corpus / "lexicon.txt", "--work-dir", work_dir,
+        "--config", corpus / "settings.toml", "--jobs", "1",
+    ]  # fmt: skip
 
 
 @pytest.fixture
 def train(asr: Asr, corpus: Path, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
     """`asr train` on the copy, in `tmp_path/run`."""
+    return lambda *more: asr(*command(corpus, tmp_path / "run"), *more)
 
-    def run(*more: object) -> tuple[int, str, str]:
-        return asr(
-            "train", "--data", corpus / "train", "--lexicon", corpus / "lexicon.txt", "--work-dir", tmp_path / "run",
-            "--config", corpus / "settings.toml", "--jobs", "1", *more,
-        )  # fmt: skip
 
-    return run
+@pytest.fixture(scope="module")
+def undisturbed(tiny_corpus: Path, place: Path) -> Path:
+    """Work directory of a finished training on an unchanged `corpus`."""
+    shutil.copytree(tiny_corpus, place / "corpus", dirs_exist_ok=True)
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in command(place / "corpus", place / "run")])
+    assert stop.value.code == 0
+    return place / "run"
+
+
+@pytest.fixture
+def finished(undisturbed: Path, tmp_path: Path) -> Path:
+    """A copy of the finished training in the work directory of `train`."""
+    return Path(shutil.copytree(undisturbed, tmp_path / "run"))
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -81,8 +107,8 @@ def test_a_single_speaker_is_tuned_on_held_out_utterances(train: Asr, corpus: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("finished")
 def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, corpus: Path) -> None:
-    assert train()[0] == 0
     edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 31")
     status, out, err = train()
     assert (status, out) == (1, "")
@@ -100,8 +126,8 @@ def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, co
         ("lexicon.txt", "TWO S UW", "TWO S UW\nTWO S UW N", "6 lines, 5 before"),
     ],
 )
+@pytest.mark.usefixtures("finished")
 def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, old: str, new: str, lines: str) -> None:
-    assert train()[0] == 0
     edit(corpus / name, old, new)
     status, _, err = train()
     assert status == 1
@@ -109,33 +135,33 @@ def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, o
 
 
 @pytest.mark.slow
-def test_allowed_changes_give_the_model_of_a_new_run(train: Asr, corpus: Path, tmp_path: Path) -> None:
-    assert train()[0] == 0
+def test_allowed_changes_give_the_model_of_a_new_run(
+    train: Asr, corpus: Path, undisturbed: Path, finished: Path, tmp_path: Path
+) -> None:
     edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 25")
     status, _, err = train("--rebuild-changed")
     assert status == 0, err
-    changed = (tmp_path / "run" / "model.safetensors").read_bytes()
-    (tmp_path / "run").rename(tmp_path / "before")
+    changed = (finished / "model.safetensors").read_bytes()
+    assert changed != (undisturbed / "model.safetensors").read_bytes()
+    finished.rename(tmp_path / "before")
     assert train()[0] == 0
-    assert (tmp_path / "run" / "model.safetensors").read_bytes() == changed
+    assert (finished / "model.safetensors").read_bytes() == changed
 
 
 @pytest.mark.slow
-def test_the_data_may_be_moved_and_the_command_line_said_otherwise(train: Asr, corpus: Path, tmp_path: Path) -> None:
-    assert train()[0] == 0
-    before = (tmp_path / "run" / "model.safetensors").stat().st_mtime_ns
+def test_the_data_may_be_moved_and_the_command_line_said_otherwise(train: Asr, corpus: Path, finished: Path) -> None:
+    before = (finished / "model.safetensors").stat().st_mtime_ns
     (corpus / "train").rename(corpus / "moved")
     status, _, err = train("--data", corpus / "moved", "--jobs", "2")  # the last --data counts
     assert status == 0, err
-    assert (tmp_path / "run" / "model.safetensors").stat().st_mtime_ns >= before
+    assert (finished / "model.safetensors").stat().st_mtime_ns >= before
 
 
 @pytest.mark.slow
-def test_two_trainings_in_one_work_directory_are_kept_apart(train: Asr, tmp_path: Path) -> None:
+def test_two_trainings_in_one_work_directory_are_kept_apart(train: Asr, finished: Path) -> None:
     import fcntl
 
-    assert train()[0] == 0
-    with (tmp_path / "run" / ".lock").open("a") as lock:
+    with (finished / ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         status, _, err = train()
     assert status == 1

@@ -1,8 +1,9 @@
 """SIGINT and SIGTERM at any moment: never a shorter result called done, no process left, and the same end in the end.
 
-`ASR_SIGNALS=100` sends as many as that instead of a few.
+`ASR_SIGNALS=100` sends 100 signals instead of one for each command, number of jobs and signal.
 """
 
+import itertools
 import os
 import random
 import signal
@@ -17,12 +18,15 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")]
 
-N_SIGNALS = int(os.environ.get("ASR_SIGNALS", "18"))
 RESULTS = {
     "train": ("model.safetensors", "gmm.safetensors", "grammar.arpa", "failed.tsv"),
     "align": ("words.ctm", "phones.ctm", "states.npz", "failed.tsv"),
     "decode": ("hyp.txt", "hyp.ctm", "failed.tsv"),
 }
+KINDS = list(itertools.product(RESULTS, (1, 2), (signal.SIGINT, signal.SIGTERM)))
+"""Command, number of jobs and signal."""
+
+N_SIGNALS = int(os.environ.get("ASR_SIGNALS", len(KINDS)))
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,10 @@ def commands(toy_corpus: Path, toy_model: Path, tiny_corpus: Path, tmp_path_fact
 def test_a_signal_ends_all_of_a_command_and_loses_nothing(
     commands: dict[tuple[str, int], Command], tmp_path: Path, seed: int
 ) -> None:
-    draw = random.Random(seed)
-    name, jobs = ("train", "align", "decode")[seed % 3], 1 + seed // 3 % 2
-    number = draw.choice((signal.SIGINT, signal.SIGTERM))
+    name, jobs, number = KINDS[seed % len(KINDS)]
     command, out = commands[name, jobs], tmp_path / "out"
     process = start(command.arguments(out))
-    time.sleep(draw.uniform(0.0, 1.1) * command.seconds)
+    time.sleep(random.Random(seed).uniform(0.0, 1.1) * command.seconds)
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
     left = processes_of_session(process.pid)

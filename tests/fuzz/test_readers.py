@@ -6,7 +6,7 @@ import pytest
 
 from tests.fuzz.test_fuzzer import fuzz
 
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "60"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "30"))
 SEED = int(os.environ.get("FUZZ_SEED", "0"))
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+N_KILLS = 6
+"""Runs that are killed twice; the first moments are spread over the whole of one."""
+
 PROGRAM = Path(__file__).with_name("interrupted_run.py")
 
 
@@ -55,15 +58,16 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(N_KILLS))
 def test_a_run_killed_at_a_random_moment_resumes_to_the_same_bytes(tmp_path, undisturbed, seed):
     reference, seconds = undisturbed
-    moments = random.Random(seed)
+    random_share = random.Random(seed).random
+    shares = ((seed + random_share()) / N_KILLS, random_share())
     directory = tmp_path / "run"
-    for _ in range(2):
+    for share in shares:
         process = start(directory)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(moments.uniform(0.2, 1.0) * seconds)
+            process.wait((0.2 + 0.8 * share) * seconds)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert_existing_stages_are_whole(directory, reference)
