@@ -76,7 +76,10 @@ def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():
 
 @pytest.mark.slow
 def test_both_models_are_scored_with_and_without_tuning(toy_corpus: Path, tmp_path: Path):
-    small = "[hybrid]\nparameters = {n_centers = 100, n_candidates = 200}\nvtlp_warps = []\n"
+    small = (
+        "[gmm]\nmixtures = [1, 2]\niterations = [6, 4]\n[tuning]\nwords = 1\n"
+        "[hybrid]\nparameters = {n_centers = 100, n_candidates = 200}\nvtlp_warps = []\n"
+    )
     mixtures, hybrid = train_and_score("toy", toy_corpus, tmp_path, 1, RATE, settings=small)
     assert (mixtures.system, hybrid.system) == ("mixtures", "hybrid")
     for each in (mixtures, hybrid):

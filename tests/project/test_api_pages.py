@@ -72,6 +72,7 @@ def failed_examples(names: list[tuple[str, Any]], capsys: pytest.CaptureFixture[
     return capsys.readouterr().out if runner.failures else ""
 
 
+@pytest.mark.slow
 def test_examples_without_a_model_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert not failed_examples([(name, item) for name, item in NAMES if not needs_model(item)], capsys)

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,16 +63,23 @@ def floor_of(module: str) -> str | None:
     return f"asr.{inner[0]}" if package == "asr" and inner and f"asr.{inner[0]}" in FLOORS else package
 
 
+@cache
+def imports() -> list[tuple[Path, int, str]]:
+    """File, line and dotted name of every import of the sources."""
+    return [
+        (path.relative_to(ROOT), line, module)
+        for path in SOURCES
+        for line, module in imported_modules(path.read_text(encoding="utf-8"))
+    ]
+
+
 def arrows() -> Iterator[tuple[str, str, str]]:
     """Place, importing floor, imported floor."""
-    for path in SOURCES:
-        place = path.relative_to(ROOT)
-        own = floor_of(".".join(place.with_suffix("").parts))
+    for place, line, module in imports():
+        own, other = floor_of(".".join(place.with_suffix("").parts)), floor_of(module)
         assert own is not None
-        for line, module in imported_modules(path.read_text(encoding="utf-8")):
-            other = floor_of(module)
-            if other is not None:
-                yield f"{place}:{line}", own, other
+        if other is not None:
+            yield f"{place}:{line}", own, other
 
 
 def test_every_part_of_asr_has_its_floor():
@@ -102,13 +110,7 @@ def test_nobody_imports_recipes_benchmarks_examples_or_tests():
 
 
 def test_imports_are_absolute_so_that_the_arrows_can_be_seen():
-    relative = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in SOURCES
-        for line, module in imported_modules(path.read_text(encoding="utf-8"))
-        if module.startswith(".")
-    ]
-    assert not relative
+    assert not [f"{place}:{line}" for place, line, module in imports() if module.startswith(".")]
 
 
 @pytest.mark.parametrize(

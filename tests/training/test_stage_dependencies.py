@@ -1,6 +1,7 @@
 """Stages that do not depend on what has changed are kept, and the models are those of a training begun anew."""
 
 import logging
+import shutil
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,19 @@ def changed(table: str, values: Any) -> dict[str, Any]:
     return SETTINGS | {table: SETTINGS.get(table, {}) | values if isinstance(values, dict) else values}
 
 
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_toy_corpus(tmp_path_factory.mktemp("corpus"), n_speakers=3, n_utterances=9)
+
+
+@pytest.fixture(scope="module")
+def begun(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Work directory of a training with the unchanged settings."""
+    work_dir = tmp_path_factory.mktemp("begun") / "run"
+    train(corpus / "train", corpus / "lexicon.txt", work_dir, config=SETTINGS, jobs=1)
+    return work_dir
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "kept"),
@@ -39,11 +53,11 @@ def changed(table: str, values: Any) -> dict[str, Any]:
     ],
 )
 def test_what_is_kept_leads_to_the_models_of_a_training_begun_anew(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, settings: dict[str, Any], kept: set[str]
-) -> None:
-    corpus = make_toy_corpus(tmp_path / "corpus", n_speakers=3, n_utterances=9)
+    corpus: Path, begun: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, settings: dict[str, Any],
+    kept: set[str],
+) -> None:  # fmt: skip
     data, lexicon = corpus / "train", corpus / "lexicon.txt"
-    train(data, lexicon, tmp_path / "run", config=SETTINGS, jobs=1)
+    shutil.copytree(begun, tmp_path / "run")
     caplog.set_level(logging.DEBUG, logger="asr")
     train(data, lexicon, tmp_path / "run", config=settings, jobs=1, rebuild_changed=True)
     skipped = {message.split()[1][:-1] for message in caplog.messages if message.endswith("already done, skipped")}
