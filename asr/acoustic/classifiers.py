@@ -319,9 +319,11 @@ def _factory(name: str) -> Callable[..., Any]:
         found: Callable[..., Any] = imported(name, "classifier")
         return found
     if name.partition(".")[0] != "sklearn":
+        near = get_close_matches(name, available_classifiers(), 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
         raise ConfigError(
-            f"classifier {name!r} is unknown. Expected one of {', '.join(available_classifiers())}, the import path "
-            "of a scikit-learn classifier, such as sklearn.naive_bayes.GaussianNB, or package.module:Class"
+            f"classifier {name!r} is unknown. {meant}Expected one of {', '.join(available_classifiers())}, the import "
+            "path of a scikit-learn classifier, such as sklearn.naive_bayes.GaussianNB, or package.module:Class"
         )
     from discriminants.serialization.classes import scikit_learn_classifiers
 

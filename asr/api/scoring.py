@@ -171,7 +171,11 @@ def _references(
         )
     if isinstance(speakers, Mapping):
         return replace(references, speakers={nfc(name): speaker for name, speaker in speakers.items()})
-    return replace(references, speakers=read_utt2spk(Path(speakers)))
+    known = read_utt2spk(Path(speakers))
+    missing = next((name for name in references.words if name not in known), None)
+    if missing is not None:
+        raise CorpusError(f"{speakers}: no speaker of the utterance {missing}. Expected a line for each reference")
+    return replace(references, speakers=known)
 
 
 def _against(

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -57,6 +58,7 @@ class _Commands(typer.core.TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             if isinstance(error.__cause__, ValueError) and hasattr(error.__cause__, "errors"):  # of pydantic
+                error.message = error.message.removeprefix("Value error, ")
                 given = printable(str(error.__cause__.errors()[0]["input"]))
                 if given not in error.message:
                     error.message = f"{given!r} is not valid. {error.message}"
@@ -113,6 +115,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     their traceback. The process's own command line runs under a supervisor, given `arguments` in this process.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    _require_values(words)
     resumable = words[:1] == ["train"] and any(word.startswith("--work-dir") for word in words)
     try:
         if arguments is None:
@@ -133,6 +136,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         _fail(message, status=1)
     sys.exit(0)
+
+
+def _require_values(words: list[str]) -> None:
+    """Exit with an error for an empty argument, which is usually an unset variable; as a path it is this folder."""
+    for before, word in pairwise(["", *words]):
+        if not word or (word.startswith("--") and word.endswith("=")):
+            place = word.rstrip("=") or (before if before.startswith("-") else "an argument")
+            _fail(f"{place}: the value is empty. Expected one, such as . for the current folder", status=2)
 
 
 def _fail(message: str, *, status: int) -> NoReturn:

@@ -260,15 +260,16 @@ def _require_sources(audio: list[Path], data: Path | None) -> None:
 
 
 def _require_inputs(given: DecodeOptions, audio: list[Path]) -> None:
-    """Raise if an input is missing, or if --lattices is not a directory."""
+    """Raise if an input is missing, or if --out or --lattices is not a directory."""
     require_model(given.model, "--model")
     require_directory(given.data, "--data")
     require_directory(given.root, "--root")
     _require_some_file(audio)
     require_grammar(given.grammar)
     require_grammar(given.rescore, "--rescore")
-    if given.lattices is not None and exists(given.lattices):
-        require_directory(given.lattices, "--lattices")
+    for path, name in ((given.output, "--out"), (given.lattices, "--lattices")):
+        if path is not None and exists(path):
+            require_directory(path, name)
 
 
 def _log_assumptions() -> None:

@@ -32,7 +32,7 @@ class TuneOptions(Options):
 
     model: Path = MODEL
     data: Path = DATA
-    output: Path = option("Model file to write: the model with the chosen settings.", ..., metavar="FILE")
+    output: Path = option("Model file to write: the model with the chosen settings.", ..., "--out", metavar="FILE")
     grammar: str | None = option(
         "Grammar to tune for: 'loop', 'one', a number of words or a file, as for asr decode. The saved model keeps its "
         "own grammar.  [default: the model's]",
@@ -49,7 +49,7 @@ class TuneOptions(Options):
         "Also choose the weight of the mixtures in a model that combines a hybrid and mixtures (setting "
         "hybrid.mixtures). Five weights are tuned in turn."
     )
-    overwrite: bool = flag("Replace the file of --output if it exists.")
+    overwrite: bool = flag("Replace the file of --out if it exists.")
     classifier: str | None = CLASSIFIER_OF_MODEL
     extractor: str | None = EXTRACTOR_OF_MODEL
     root: Path | None = ROOT
@@ -71,9 +71,9 @@ def tune(given: TuneOptions) -> None:
 
     \b
     Examples:
-      asr tune --model runs/mine/model.safetensors --data data/dev --output runs/mine/tuned.safetensors
-      asr tune --model runs/mine/model.safetensors --data data/dev --grammar loop --output loop.safetensors
-      asr tune --model M --data data/dev --grammar commands.txt --others data/others --output commands.safetensors
+      asr tune --model runs/mine/model.safetensors --data data/dev --out runs/mine/tuned.safetensors
+      asr tune --model runs/mine/model.safetensors --data data/dev --grammar loop --out loop.safetensors
+      asr tune --model M --data data/dev --grammar commands.txt --others data/others --out commands.safetensors
     """
     require_model(given.model, "--model")
     require_corpus(given.data, "--data")

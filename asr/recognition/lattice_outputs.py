@@ -1,6 +1,7 @@
 """Lattice outputs of `asr decode`: confidences, minimum-Bayes-risk words, n-best lists and files."""
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from asr.lattices.rescoring import rescored
 from asr.lattices.slf import write_slf_lattice
 from asr.recognition.confidence import mbr_segments, posterior_scale, with_confidence
 from asr.recognition.decoder import Recognition
+from asr.util.counted_text import count
 from asr.util.errors import ConfigError, GrammarError, printable
 from asr.util.files import atomic_write
 
@@ -165,6 +167,13 @@ def write_lattices(
                 words = " ".join(lattice.words[word] for word in lattice.word[one.arcs])
                 rows.append(f"{name}\t{rank}\t{one.score:.3f}\t{acoustic:.3f}\t{grammar:.3f}\t{words}")
         _write_lines(out / N_BEST, rows)
+        short = Counter(row.partition("\t")[0] for row in rows[1:])
+        n_short = sum(short[name] < outputs.n_best for name in lattices)
+        if n_short:
+            log.warning(
+                "%s: %d of %s have fewer than %d sentences. Increase --lattice-beam (lattice_beam=) for more",
+                N_BEST, n_short, count(len(lattices), "utterance"), outputs.n_best,
+            )  # fmt: skip
     if outputs.confusions:
         networks = {}
         for name, own in parts.items():

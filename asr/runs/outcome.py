@@ -74,8 +74,5 @@ def require_some(path: Path, usable: Sequence[object], problems: Sequence[Issue]
         return
     if not problems:
         raise CorpusError(f"{path}: has no utterances")
-    raise CorpusError(
-        f"{path}: none of the {len(problems)} utterances can be used; the first: {problems[0].utterance}: "
-        f"{problems[0].message}",
-        lost=problems,
-    )
+    which = "none of the utterances can be used; the first" if len(problems) > 1 else "its utterance cannot be used"
+    raise CorpusError(f"{path}: {which}: {problems[0].utterance}: {problems[0].message}", lost=problems)

@@ -54,6 +54,9 @@ def wer_interval(
 ) -> Interval:
     """Return the percentile bootstrap interval of the word error rate.
 
+    Without errors in n words, its upper end is 1 - (1 - level)^(1 / n), that of independent words (Clopper and Pearson
+    1934), because the bootstrap has no errors to draw.
+
     Raises CorpusError without reference words, and by speaker if there are fewer than two speakers.
 
     Parameters
@@ -66,21 +69,17 @@ def wer_interval(
         Resampling unit; "speaker" accounts for the correlation of a speaker's errors.
     """
     counts = _counts_per_unit([report], unit)
+    if not report.errors:
+        return Interval(0.0, 0.0, 100.0 * (1.0 - (1.0 - level) ** (1.0 / report.words)), level)
     rates = np.concatenate([errors[:, 0] / words[:, 0] for errors, words in _redraw(counts, replicates, seed)])
     return _interval(report.wer, 100.0 * rates, level)
 
 
 def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
-    """Return the bootstrap interval over utterances in brackets, or why it is missing.
-
-    Without errors in n words, its upper end is 1 - (1 - level)^(1 / n), that of independent words (Clopper and Pearson
-    1934).
-    """
+    """Return the bootstrap interval over utterances in brackets, or why it is missing."""
     spoken = sum(utterance.counts.words > 0 for utterance in report.utterances)
     if spoken < MIN_UTTERANCES:
         return f"[no interval: {spoken} utterances with words, at least {MIN_UTTERANCES} needed]"
-    if not report.errors:  # the bootstrap has none to draw
-        return f"[0.00, {100 * (1 - (1 - level) ** (1 / report.words)):.2f}] at {100 * level:g} %"
     interval = wer_interval(report, level=level)
     return f"[{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 

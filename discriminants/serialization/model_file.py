@@ -160,6 +160,8 @@ def _check_header(path: Path) -> None:
         opened = path.open("rb")
     except FileNotFoundError as error:
         raise MissingModelError(f"{path} does not exist. Expected a file written by save_arrays") from error
+    except IsADirectoryError as error:
+        raise ModelFormatError(f"{path} is a directory. Expected a file written by save_arrays") from error
     with opened as file:
         size, header_size = os.fstat(file.fileno()).st_size, _header_size(file.read(8))
         if size < 8 or not 2 <= header_size <= min(size - 8, _HEADER_LIMIT):

@@ -40,7 +40,7 @@ class Bin:
             "train": [*data, "--lexicon", self.folder / "lexicon.txt", "--work-dir", out, "--config", settings],
             "align": [*model, *data, "--out", out],
             "decode": [*model, *data, "--out", out],
-            "tune": [*model, *data, "--output", out],
+            "tune": [*model, *data, "--out", out],
             "info": [self.model],
         }
         return [name, *arguments[name], *more]

@@ -40,6 +40,9 @@ def test_the_version_is_printed(asr: Asr) -> None:
         (["decode", "--model", "m", "--out", "o", "--beam", "wide", "a.wav"], "--beam"),
         (["decode", "--model", "m", "--out", "o", "--lm-scale", "-2", "a.wav"], "'-2'"),
         (["decode", "--model", "m", "--out", "o", "--n-best", "many", "a.wav"], "'many'"),
+        (["decode", "--model", "m", "--out", "", "a.wav"], "--out: the value is empty"),
+        (["decode", "--model", "m", "--out=", "a.wav"], "--out: the value is empty"),
+        (["score", "", "hyp.txt"], "the value is empty"),
     ],
 )
 def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complaint: str) -> None:
@@ -62,6 +65,7 @@ def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complai
         ("decode --model {file} --out out no.wav", f"AUDIO: 'no.wav' {NO_FILE}"),
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out --data {dir} --grammar trigram", f"--grammar: {NO_GRAMMAR}"),
+        ("decode --model {file} --out {file} {file}", f"--out: '{{file}}' {NOT_A_DIRECTORY}"),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
         ("validate --data none --lexicon {file}", f"--data: 'none' {NO_DIRECTORY}"),
         ("validate --data {dir} --lexicon none", f"--lexicon: 'none' {NO_FILE}"),

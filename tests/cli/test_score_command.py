@@ -30,6 +30,12 @@ def test_the_rates_are_those_counted_by_hand(asr: Asr, files: Files) -> None:
     assert "SER 66.67 %  (2 of 3 utterances)" in out
 
 
+def test_the_list_without_a_speaker_is_named(asr: Asr, files: Files) -> None:
+    files[2].write_text("a-1 a\nb-1 b\n")
+    status, _, err = asr("score", *files[:2], "--utt2spk", files[2])
+    assert (status, str(files[2]) in err, "a-2" in err) == (1, True, True)
+
+
 def test_master_label_files_are_scored_as_text_is(asr: Asr, files: Files, tmp_path: Path) -> None:
     mlf = tmp_path / "hyp.mlf"
     mlf.write_text(

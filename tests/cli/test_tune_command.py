@@ -21,7 +21,7 @@ def output(tmp_path):
 
 @pytest.fixture
 def tune(toy_model, toy_corpus, output, asr):
-    return partial(asr, "tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "-j", 1)
+    return partial(asr, "tune", "--model", toy_model, "--data", toy_corpus / "test", "--out", output, "-j", 1)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, tune, toy_mode
 
 def test_the_model_itself_is_never_overwritten(toy_model, toy_corpus, tmp_path, asr):
     model = shutil.copy(toy_model, tmp_path / "model.safetensors")
-    arguments = ["tune", "--model", model, "--data", toy_corpus / "test", "--output", model, "--overwrite"]
+    arguments = ["tune", "--model", model, "--data", toy_corpus / "test", "--out", model, "--overwrite"]
     status, _, err = asr(*arguments)
     assert (status, "input model" in err) == (1, True)
 
@@ -75,7 +75,7 @@ def test_utterances_that_cannot_be_used_are_listed(toy_model, toy_corpus, tmp_pa
     shutil.copytree(toy_corpus / "audio", tmp_path / "audio")
     text = (data / "text").read_text()
     (data / "text").write_text(text.replace("WISE TWO SEVEN ONE", "HYBRID"))
-    status, _, err = asr("tune", "--model", toy_model, "--data", data, "--output", output, "-j", 1)
+    status, _, err = asr("tune", "--model", toy_model, "--data", data, "--out", output, "-j", 1)
     assert status == 0
     assert "9 of 10 utterances done; left out: 1 unknown-word" in err
     assert "HYBRID" in err
@@ -140,7 +140,7 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, said, outpu
             (tmp_path / folder / kind).write_text("".join(f"{line}\n" for line in lines))
     grammar = tmp_path / "commands.txt"
     grammar.write_text("".join(f"{words}\n" for words in sorted(set(commands.values()))))
-    arguments = ["tune", "--model", toy_model, "--data", tmp_path / "commands", "--output", output, "-j", 1]
+    arguments = ["tune", "--model", toy_model, "--data", tmp_path / "commands", "--out", output, "-j", 1]
     arguments += ["--root", toy_corpus, "--grammar", grammar, "--others", tmp_path / "others"]
     status, out, err = asr(*arguments)  # without a filler: limits of likelihood ratios
     assert status == 0, err
@@ -178,7 +178,7 @@ def commands(toy_corpus, tmp_path):
 
 
 def test_tune_with_others_refuses_what_cannot_be_meant(toy_model, toy_corpus, tmp_path, commands, asr):
-    given = ["tune", "--model", toy_model, "--output", tmp_path / "t", "-j", 1, "--grammar", commands]
+    given = ["tune", "--model", toy_model, "--out", tmp_path / "t", "-j", 1, "--grammar", commands]
     status, _, err = asr(*given, "--data", toy_corpus / "test", "--others", toy_corpus / "test")
     assert status == 1 and "without commands" in err
     with commands.open("a") as file:
@@ -194,6 +194,6 @@ def test_tune_with_wrong_transcripts_fits_no_rejection(toy_model, toy_corpus, tm
     names = [line.split()[0] for line in (data / "text").read_text().splitlines()]
     (data / "text").write_text("".join(f"{name} WISE WISE WISE WISE WISE WISE WISE WISE WISE\n" for name in names))
     given = ["--data", data, "--others", toy_corpus / "train", "--root", toy_corpus, "--grammar", "loop"]
-    status, _, err = asr("tune", "--model", toy_model, "--output", tmp_path / "t", "-j", 1, *given)
+    status, _, err = asr("tune", "--model", toy_model, "--out", tmp_path / "t", "-j", 1, *given)
     assert status == 1 and "rejection" in err
     assert not (tmp_path / "t").exists()

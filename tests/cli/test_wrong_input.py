@@ -70,6 +70,7 @@ def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, p
         ("[features]\nsample_rat = 8000\n", ("features.sample_rat is not a setting",)),
         ("[features]\nhigh_hz = 9000\n", ("high_hz",)),
         ("[hybrid]\nclassifier = 'forest'\n", ("'forest' is unknown", "kernel-logistic")),
+        ("[hybrid]\nclassifier = 'kernel-logstic'\n", ("Did you mean kernel-logistic?",)),
         ("[hybrid.parameters]\nn_centers = -5\n", ("'kernel-logistic'", "n_centers", "-5")),
     ],
 )

@@ -105,6 +105,17 @@ def test_missing_column_names_the_line_and_the_option(tmp_path):
         run("table", tmp_path / "table.csv", tmp_path / "data")
 
 
+def test_a_wrong_column_is_named_and_the_right_ones_are_kept(tmp_path):
+    (tmp_path / "table.csv").write_text("archivo,texto\n1,2\n")
+    with pytest.raises(CorpusError, match=r"text \('textos'\).*--columns file=archivo,text=NAME,speaker=NAME"):
+        run(
+            "table",
+            tmp_path / "table.csv",
+            tmp_path / "data",
+            options=ReadOptions(columns={"file": "archivo", "text": "textos"}),
+        )
+
+
 def test_segments_of_a_recording_are_numbered_and_speakers_are_tiers(tmp_path):
     write_sound(tmp_path / "source" / "talk.wav", 2.0)
     lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "0", "2", "<exists>", "3"]

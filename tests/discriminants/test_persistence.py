@@ -208,6 +208,8 @@ def test_a_missing_file_is_reported_as_missing(tmp_path: Path) -> None:
     for kind in (FileNotFoundError, MissingModelError, ModelFormatError):
         with pytest.raises(kind, match="none does not exist"):
             load_arrays(tmp_path / "none")
+    with pytest.raises(ModelFormatError, match="is a directory"):
+        load_arrays(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,12 @@ def test_rescoring_with_a_grammar_that_has_none_of_the_sentences_keeps_the_words
     assert said in read_transcripts(out / "hyp.txt").values()
 
 
+def test_short_lists_of_sentences_are_reported(decode, caplog):
+    with caplog.at_level(logging.WARNING):
+        decode("short", "--n-best", 1000)
+    assert any("nbest.tsv" in message and "--lattice-beam" in message for message in caplog.messages)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

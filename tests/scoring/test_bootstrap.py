@@ -35,6 +35,13 @@ def test_the_interval_is_that_of_test_sets_drawn_one_by_one():
     assert interval.value == report.wer
 
 
+def test_without_errors_the_interval_is_that_of_independent_words():
+    report = make_report(0.0, n_utterances=20, n_words=3)
+    interval = wer_interval(report, level=0.9)
+    assert (interval.value, interval.low) == (0.0, 0.0)
+    assert (1 - interval.high / 100) ** report.words == pytest.approx(0.1)
+
+
 def test_the_standard_error_is_that_of_test_sets_drawn_one_by_one():
     report = make_report(0.2, n_utterances=30)
     found = wer_standard_error(report, replicates=200, seed=3)

@@ -97,10 +97,11 @@ def _columns(source: Path, header: list[str], given: Mapping[str, str]) -> dict[
             "tabs or | between them."
         )
     if missing:
-        use = ",".join(f"{field}=NAME" for field in dict.fromkeys((*missing, "speaker")))
+        lacking = " and ".join(f"{field} ('{given[field]}')" if field in given else field for field in missing)
+        kept = {field: name for field, name in given.items() if field not in missing}
+        use = ",".join(f"{field}={kept.get(field, 'NAME')}" for field in dict.fromkeys((*kept, *missing, "speaker")))
         raise CorpusError(
-            f"{source}:1: no column for {' and '.join(missing)} among {', '.join(header)}. "
-            f"Use --columns {use} (columns=)."
+            f"{source}:1: no column for {lacking} among {', '.join(header)}. Use --columns {use} (columns=)."
         )
     return columns
 
