@@ -35,6 +35,7 @@ from asr.util.config_base import faults
 from asr.util.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from discriminants.serialization.model_file import load_arrays, save_arrays
 from discriminants.util.errors import DiscriminantError, UntrustedClassError
+from discriminants.util.paths import is_dir
 
 FORMAT = "hybrid-asr model 3"
 WIDEST_FRAME = 1 << 20
@@ -175,7 +176,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
         raise MissingModelError(f"{path} does not exist. {MODEL_NEEDED}") from error
     except DiscriminantError as error:
         raise ModelFormatError(_not_a_beginning(path) or str(error)) from error
-    except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
+    except (NotADirectoryError, PermissionError) as error:
         raise ModelFormatError(f"{path}: cannot be read ({error.strerror}). {MODEL_NEEDED}") from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
@@ -189,6 +190,8 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
 
 def _not_a_beginning(path: Path) -> str:
     """Return a message if the file does not begin as a model file, otherwise an empty string."""
+    if is_dir(path):
+        return f"{path} is a directory. {MODEL_NEEDED}"
     with path.open("rb") as file:
         start = file.read(40)
     if start[8:9] == b"{":
