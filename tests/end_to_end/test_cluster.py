@@ -109,7 +109,7 @@ def test_no_scheduler_at_the_address_is_an_error_of_one_sentence(
         unused.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
     arguments = ["--data", toy_corpus / "test", "--out", tmp_path / "out"]
-    for wrong in (address, "tcp://127.0.0.1", "nonsense", ""):
+    for wrong in (address, "tcp://127.0.0.1", "nonsense"):
         status, _, errors = asr("features", *arguments, "--cluster", wrong)
         assert status == 1
         assert errors.startswith(f"asr: error: cluster {wrong}: "), errors
