@@ -98,7 +98,7 @@ def lexicon(given: LexiconOptions) -> None:
 
 def _propose(words: Path, out: Path) -> None:
     from asr.lexicon.multigraphs import write_proposal
-    from asr.lexicon.writing import read_words
+    from asr.lexicon.word_lists import read_words
     from asr.util.counted_text import count
 
     n_lines = write_proposal(read_words(words), out)

@@ -7,7 +7,7 @@ import numpy as np
 
 from asr.lattices.combination import Slot, voted
 from asr.lattices.confusion_network import Bin, spoken
-from asr.scoring.bootstrap import RepeatedCounts
+from asr.scoring.repeated_counts import RepeatedCounts
 from asr.util.errors import CorpusError
 
 SHARES = tuple(number / 10 for number in range(11))

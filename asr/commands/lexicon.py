@@ -6,7 +6,7 @@ from pathlib import Path
 
 from asr.lexicon import ConversionErrors, GraphemeToPhoneme, Lexicon, held_out_errors, read_lexicon, write_lexicon
 from asr.lexicon.lexicon import Pronunciation
-from asr.lexicon.writing import read_words
+from asr.lexicon.word_lists import read_words
 from asr.runs.progress import counted
 from asr.util.errors import Issue, LexiconError, printable
 from asr.util.files import atomic_write

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.corpus.feature_values import MAX_FEATURE
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.list_file import read_list
-from asr.corpus.opening import MAX_FEATURE
 from asr.util.errors import FeatureError, Issue, attempt
 from discriminants.util.paths import exists
 

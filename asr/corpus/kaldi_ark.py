@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from asr.corpus.opening import check_feature_values, open_for_reading
+from asr.corpus.feature_values import check_feature_values
+from asr.corpus.opening import open_for_reading
 from asr.corpus.writing import listed_path
 from asr.util.errors import CorpusError
 from asr.util.files import atomic_write

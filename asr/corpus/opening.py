@@ -1,10 +1,8 @@
-"""Reading of corpus files, with separate errors for faults of the file and of the machine; valid feature values."""
+"""Opening of corpus files, with separate errors for faults of the file and of the machine."""
 
 import errno
 from pathlib import Path
 from typing import BinaryIO
-
-import numpy as np
 
 from asr.util.errors import CorpusError
 
@@ -38,18 +36,3 @@ def faulty_file(path: Path, error: OSError) -> CorpusError:
     if error.errno not in _OF_THE_FILE:
         raise error
     return CorpusError(f"{path}: cannot be read ({error.strerror}).")
-
-
-MAX_FEATURE = 1e8
-
-
-def check_feature_values(matrix: np.ndarray, place: str) -> None:
-    """Raise CorpusError, with `place`, if values of a non-empty matrix are not finite or exceed 1e8."""
-    largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
-    if not largest < np.inf:
-        raise CorpusError(f"{place}: the matrix has values that are not finite numbers.", code="not-finite")
-    if largest > MAX_FEATURE:
-        raise CorpusError(
-            f"{place}: the matrix has values up to {largest:g}. Expected features of at most {MAX_FEATURE:g}.",
-            code="out-of-range",
-        )

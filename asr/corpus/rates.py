@@ -1,15 +1,13 @@
 """Sampling rate for a corpus with recordings of several rates."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
 
 from asr.corpus.audio import read_header
+from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import Utterance
-from asr.util.errors import Issue, attempt
-from discriminants.parallel.threads import in_threads
+from asr.util.errors import Issue
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 MAX_USEFUL = 16_000
@@ -66,31 +64,3 @@ def chosen_rate(seconds: Mapping[int, float]) -> CorpusRate:
 def _rate(utterance: Utterance) -> tuple[int, float]:
     header, n_samples = read_header(utterance.source, rate=1, start=utterance.start, end=utterance.end)
     return header.rate, n_samples / header.rate
-
-
-Result = TypeVar("Result")
-
-_BATCH = 32  # utterances per task of a worker
-
-
-def attempt_all(
-    function: Callable[..., Result],
-    utterances: Sequence[Utterance],
-    *constants: object,
-    workers: Workers,
-    progress: Callable[[int], None] = lambda n_done: None,
-) -> list[Result | Issue]:
-    """Return `function(utterance, *constants)`, or its issue, for each utterance, in order.
-
-    Threads suffice, because reading releases the GIL. `progress` is called with the number of utterances finished.
-    """
-    batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
-    results: list[Result | Issue] = []
-    for batch in in_threads(workers).map(partial(_attempt_batch, function), batches, constants):
-        results += batch
-        progress(len(results))
-    return results
-
-
-def _attempt_batch(function: Callable[..., Any], batch: Sequence[Utterance], constants: tuple[object, ...]) -> Any:
-    return [attempt(function, utterance, *constants) for utterance in batch]

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from asr.corpus.data_directory import Utterance
+from asr.corpus.synth_channel import NOISES, add_noise, draw_noise, tilt_spectrum, to_int16
 from asr.corpus.synth_espeak import SAMPLE_RATE, Sentence, speak
 from asr.corpus.synth_sentences import SentenceGrammar, read_sentence_grammar
-from asr.corpus.synth_speakers import NOISES, Speaker, add_noise, draw_noise, draw_speakers, tilt_spectrum, to_int16
+from asr.corpus.synth_speakers import Speaker, draw_speakers
 from asr.corpus.writing import write_data_directory
 from asr.util.errors import ConfigError, CorpusError
 from asr.util.files import atomic_directory

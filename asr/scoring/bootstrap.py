@@ -1,13 +1,13 @@
 """Bootstrap confidence intervals of error rates (Bisani and Ney, ICASSP 2004), over utterances or speakers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asr.scoring.wer import ScoreReport, align_words, count_errors
+from asr.scoring.wer import ScoreReport
 from asr.util.errors import CorpusError
 
 Unit = Literal["utterance", "speaker"]
@@ -171,23 +171,3 @@ def _redraw(
 def _interval(value: float, rates: NDArray[np.float64], level: float) -> Interval:
     low, high = np.quantile(rates, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(value, float(low), float(high), level)
-
-
-@dataclass
-class RepeatedCounts:
-    """Error counts against fixed references; results for earlier hypotheses are cached."""
-
-    references: Mapping[str, Sequence[str]]
-    known: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
-    """errors, and insertions minus deletions, by utterance and hypothesis"""
-
-    def errors(self, hypotheses: Mapping[str, tuple[str, ...]]) -> np.ndarray:
-        """Return errors, and insertions minus deletions, int64 (2, n_utterances), in the order of the references."""
-        counts = np.zeros((2, len(self.references)), np.int64)
-        for number, (name, words) in enumerate(self.references.items()):
-            key = name, hypotheses[name]
-            if key not in self.known:
-                own = count_errors(align_words(words, hypotheses[name]))
-                self.known[key] = own.errors, own.insertions - own.deletions
-            counts[:, number] = self.known[key]
-        return counts

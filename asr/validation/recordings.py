@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from asr.corpus.audio_stats import Measured, measure
+from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import DataLists, Utterance
-from asr.corpus.rates import attempt_all
 from asr.features.config import FeatureConfig
 from asr.features.level import SILENT_WORDS
 from asr.util.counted_text import count, some

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from asr.corpus.audio_stats import Measured
+from asr.corpus.batches import attempt_all
 from asr.corpus.data_directory import DataLists
-from asr.corpus.rates import attempt_all
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.lexicon.named import is_named

@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from asr.lexicon import GraphemeToPhoneme, read_lexicon
-from asr.lexicon.writing import read_words
+from asr.lexicon.word_lists import read_words
 from asr.util.errors import CorpusError, LexiconError
 
 DICT = "".join(f"{a}{b}{c} {a.upper()} {b.upper()} {c.upper()}\n" for a in "bdt" for b in "ae" for c in "bdtn")

@@ -13,17 +13,9 @@ import soundfile
 
 from asr.corpus import synth_espeak
 from asr.corpus.data_directory import read_data_directory
+from asr.corpus.synth_channel import NOISES, add_noise, draw_noise, tilt_spectrum, to_int16
 from asr.corpus.synth_espeak import Sentence, speak
-from asr.corpus.synth_speakers import (
-    ACCENTS,
-    NOISES,
-    VARIANTS,
-    add_noise,
-    draw_noise,
-    draw_speakers,
-    tilt_spectrum,
-    to_int16,
-)
+from asr.corpus.synth_speakers import ACCENTS, VARIANTS, draw_speakers
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus, record_speaker
 from asr.lexicon.reading import read_lexicon
 from asr.util.errors import ConfigError, CorpusError

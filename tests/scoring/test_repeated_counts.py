@@ -1,6 +1,6 @@
 """Errors counted again and again are those counted once."""
 
-from asr.scoring.bootstrap import RepeatedCounts
+from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import align_words, count_errors
 
 REFERENCES = {"a": ("one", "two"), "b": ("three",)}

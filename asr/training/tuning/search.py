@@ -20,8 +20,9 @@ from asr.recognition.search import BATCH_FRAMES, search_words
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.runs.checked_file import read_sealed, write_sealed
 from asr.runs.progress import Progress, counted
-from asr.scoring.bootstrap import RepeatedCounts, wer_standard_error
+from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.fold import folded_transcripts
+from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.dataset import Dataset

@@ -18,7 +18,7 @@ from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.graphemes import grapheme_lexicon
 from asr.lexicon.multigraphs import read_multigraphs
-from asr.lexicon.writing import read_words
+from asr.lexicon.word_lists import read_words
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.fold import read_fold
